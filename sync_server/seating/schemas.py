@@ -206,6 +206,37 @@ class WholeLayoutView(LayoutView):
     layout: LayoutShape
 
 
+class SeatColumnsView(View):
+    """Seats as columns, in the order of the layout: a value for each seat, or the places of the few that have one."""
+
+    count: int
+    kinds: list[CategoryName]
+    texts: list[str]
+    zones: list[tuple[int, int]]
+    section: list[int]
+    row: list[int]
+    number: list[int]
+    price: list[int]
+    kind: list[int]
+    x: list[float]
+    y: list[float]
+    undrawn: list[int]
+    aisles: list[int]
+    named: list[int]
+    names: list[str]
+    companions: list[tuple[int, int]]
+    groups: list[list[int]]
+
+
+class LayoutColumnsView(LayoutView):
+    """One version of a layout, its zones and groups without seats, and all seats as columns."""
+
+    unedited = frozenset({"layout", "seats"})
+
+    layout: LayoutShape
+    seats: SeatColumnsView
+
+
 class LayoutsView(BaseModel):
     """A page of layouts."""
 

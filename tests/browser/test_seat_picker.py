@@ -217,11 +217,13 @@ def test_on_a_phone_with_fingers(browser_page: Page, address: str, theatre: Seat
     before = float(canvas.get_attribute("data-pixels") or 0)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     fingers("touchStart", (x - 30, y), (x + 30, y))
-    for apart in range(30, 46, 4):
+    for apart in range(30, 84, 6):
         fingers("touchMove", (x - apart, y), (x + apart, y))
     fingers("touchEnd")
     expect(canvas).not_to_have_attribute("data-pixels", f"{before:.2f}")
-    page.wait_for_function("[...document.querySelectorAll('[data-canvas]')].every(each => each.dataset.pixels > 19)")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('[data-canvas]')].every(each => each.dataset.pixels > 19)"
+    )
     # A finger that rests looks closely; lifting it chooses the seat under it.
     fingers("touchStart", (x - 60, y))
     page.wait_for_timeout(400)  # the time that a finger must rest
@@ -279,3 +281,26 @@ def test_the_page_in_every_language_and_without_scripts(browser_page: Page, addr
     plain = browser_page.request.get(f"{address}/o/{theatre.slug}/events/{theatre.event['slug']}/seats").text()
     without = plain[plain.index("<noscript>") : plain.index("</noscript>")]
     assert "The plan of the house needs JavaScript." in without and "from €45.00" in without
+
+
+def test_what_the_plan_draws_is_shown_and_a_zone_leads_to_its_places(
+    address: str, theatre: SeatedEvent, browser_page: Page
+) -> None:
+    page = browser_page
+    page.set_viewport_size(DESKTOP)
+    open_seats(page, address, theatre)
+    inside = """([x, y]) => {
+      const { map } = document.querySelector("#picker").page, { drawn } = map.layout;
+      const { x: px, y: py } = map.view.to((x - drawn.x) / drawn.unit, (y - drawn.y) / drawn.unit);
+      map.draw();
+      const dots = map.view.dots, pixel = map.ctx.getImageData(px * dots, py * dots, 1, 1).data;
+      const ground = map.ctx.getImageData(2, 2, 1, 1).data;
+      const box = map.canvas.getBoundingClientRect();
+      return { at: [box.left + px, box.top + py], drawn: pixel.join() !== ground.join() };
+    }"""
+    bar, floor, between = (page.evaluate(inside, at) for at in ([-3.5, 1.5], [24, 7], [-1, -3]))
+    assert (bar["drawn"], floor["drawn"], between["drawn"]) == (True, True, False)
+    page.mouse.click(*floor["at"])
+    expect(button(page, "One more in Standing")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(summary(page)).to_contain_text("1")

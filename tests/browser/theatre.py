@@ -46,10 +46,22 @@ def balcony() -> dict[str, Any]:
     return {"name": "Balcony", "zone_type": "reserved_seating", "seats": seats}
 
 
+def drawing() -> dict[str, Any]:
+    """What is drawn besides seats, in the open format of pretix: a bar, and the floor of whoever stands."""
+    bar = {
+        "shape": "rectangle",
+        "position": {"x": 0, "y": 0},
+        "rectangle": {"width": 2.5, "height": 6},
+        "text": {"text": "Bar", "position": {"x": 1.25, "y": 3}, "size": 1},
+    }
+    floor = [[20, 0], [25, 0], [25, 7.7], [20, 7.7]]
+    return {"areas": [{"position": {"x": -4, "y": 1}, "areas": [bar]}], "outlines": {"Standing": floor}}
+
+
 def a_theatre(app_server: AppServer, **event: Any) -> SeatedEvent:
     """The theatre, on sale in a shop; its event numbers the zones otherwise than the layout."""
     standing = {"name": "Standing", "zone_type": "ga_standing", "capacity": 40}
-    layout = a_layout(zones=[stalls(), balcony(), standing]) | {"focus": {"x": 9.0, "y": -4.0}}
+    layout = a_layout(zones=[stalls(), balcony(), standing]) | {"focus": {"x": 9.0, "y": -4.0}, "drawing": drawing()}
     theatre = a_seated_event(app_server, layout=layout, zones=[a_zone(name="Standing")], **event)
     for name, zone, cents in (("Front", 2, 6500), ("Rear", 2, 4500), ("Balcony", 3, 3000), ("Standing", 1, 2000)):
         theatre.api.post(

@@ -31,7 +31,7 @@ export class Saving extends EventTarget {
     if (mine) {
       this.board.start(SeatMap.of(mine.map));
       if (stored && mine.etag) this.server.etag = mine.etag;
-    } else if (stored) this.board.start(read(stored.layout, stored.version > 1 || stored.status !== "draft"));
+    } else if (stored) this.board.start(read(stored, stored.version > 1 || stored.status !== "draft"));
     this.opening = false;
     this.dirty = Boolean(mine);
     this.#say(mine ? "Your changes from before are back; they are not saved yet." : this.#standing());
@@ -118,7 +118,7 @@ export class Saving extends EventTarget {
     const stored = await this.server.load();
     this.server.follow(stored);
     this.opening = true;
-    this.board.run("their version", { do: "map", value: read(stored.layout, stored.version > 1).kept() });
+    this.board.run("their version", { do: "map", value: read(stored, stored.version > 1).kept() });
     this.opening = false;
     this.dirty = false;
     await forget(this.key).catch(() => {});

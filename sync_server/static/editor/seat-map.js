@@ -19,7 +19,9 @@ export class SeatMap {
     this.revision = 0;
   }
 
+  // The number of a text. Which have one is only looked up from the first change on: reading a stadium needs none of it.
   text(words) {
+    this.textNumbers ??= new Map(this.texts.map((known, n) => [known, n]));
     const known = this.textNumbers.get(words);
     if (known !== undefined) return known;
     this.textNumbers.set(words, this.texts.length);
@@ -64,7 +66,7 @@ export class SeatMap {
 
   hold({ count, columns, texts, sheet }) {
     const copies = Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values.slice()]));
-    return Object.assign(this, { count, columns: copies, texts: [...texts], sheet, textNumbers: new Map(texts.map((words, n) => [words, n])) });
+    return Object.assign(this, { count, columns: copies, texts: [...texts], sheet, textNumbers: null });
   }
 
   static of(kept) {
@@ -78,51 +80,40 @@ function derived(zone, section, row, number) {
   return [zone, section, row, number].filter(Boolean).join("-");
 }
 
-// A map from the API's layout. The seats of a `published` one keep their ids whatever they are called from now on.
-export function read(layout, published = false) {
+// A map from the API's columns. The seats of a `published` one keep their ids whatever they are called from now on.
+export function read({ layout, seats }, published = false) {
   const map = new SeatMap();
-  const { zones, groups, ...rest } = layout;
-  const { outlines = {}, ...drawing } = rest.drawing;
-  const paired = groups.length || zones.some((zone) => zone.seats.some((seat) => seat.companion_seat_id));
-  const slots = new Map(); // by seat_id, where seats name each other
-  map.grow(zones.reduce((sum, zone) => sum + zone.seats.length, 0));
+  map.grow(seats.count);
+  const { columns } = map;
+  map.texts = [...seats.texts];
+  map.textNumbers = null;
+  for (const name of ["x", "y", "section", "row", "number", "price"]) columns[name].set(seats[name]);
+  const kinds = seats.kinds.map((kind) => KINDS.indexOf(kind));
+  for (let slot = 0; slot < seats.count; slot++) columns.kind[slot] = kinds[seats.kind[slot]];
+  for (const name of ["alive", "drawn"]) columns[name].fill(1, 0, seats.count);
+  columns.companion.fill(-1, 0, seats.count);
+  for (const [slot, beside] of seats.companions) columns.companion[slot] = beside;
+  for (const slot of seats.aisles) columns.aisle[slot] = 1;
+  for (const slot of seats.undrawn) [columns.drawn[slot], columns.x[slot], columns.y[slot]] = [0, NaN, NaN];
   let slot = 0;
-  zones.forEach((zone, key) => {
-    for (const seat of zone.seats) {
-      if (paired) slots.set(seat.seat_id, slot);
-      readSeat(map, slot++, seat, key, !published && followsLabels(zone, seat));
-    }
-  });
-  slot = 0;
-  for (const zone of zones) for (const seat of zone.seats) map.columns.companion[slot++] = slots.get(seat.companion_seat_id) ?? -1;
-  const kept = Object.fromEntries(Object.entries(outlines).filter(([name]) => !zones.some((zone) => zone.name === name)));
-  map.sheet = {
-    ...rest,
-    drawing: rest.drawing.outlines ? { ...drawing, outlines: kept } : drawing,
-    zones: zones.map(({ seats, ...zone }, key) => ({ ...zone, key, outline: outlines[zone.name] ?? null })),
-    groups: groups.map(({ seat_ids, ...group }) => ({ ...group, seats: seat_ids.map((id) => slots.get(id)) })),
-  };
+  for (const [zone, count] of seats.zones) columns.zone.fill(zone, slot, (slot += count));
+  if (published) for (let n = 0; n < seats.count; n++) columns.name[n] = map.texts.push(derived(layout.zones[columns.zone[n]].name, map.words(n, "section"), map.words(n, "row"), map.words(n, "number"))) - 1;
+  seats.named.forEach((n, at) => (columns.name[n] = map.texts.push(seats.names[at]) - 1));
+  map.sheet = sheetOf(layout, seats.groups);
   lineUp(map);
   return map;
 }
 
-function followsLabels(zone, { seat_id, section, row, number }) {
-  return seat_id.startsWith(zone.name) && seat_id === derived(zone.name, section, row, number);
-}
-
-function readSeat(map, slot, seat, key, follows) {
-  const { columns } = map;
-  columns.alive[slot] = 1;
-  columns.drawn[slot] = seat.coordinates ? 1 : 0;
-  [columns.x[slot], columns.y[slot]] = seat.coordinates ? [seat.coordinates.x, seat.coordinates.y] : [NaN, NaN];
-  columns.zone[slot] = key;
-  columns.kind[slot] = KINDS.indexOf(seat.category);
-  columns.aisle[slot] = seat.aisle_after ? 1 : 0;
-  columns.section[slot] = map.text(seat.section);
-  columns.row[slot] = map.text(seat.row);
-  columns.number[slot] = map.text(seat.number);
-  columns.price[slot] = map.text(seat.price_category);
-  columns.name[slot] = follows ? 0 : map.text(seat.seat_id);
+// Everything but the seats; `members` are the seats of each group.
+function sheetOf({ zones, groups, ...rest }, members) {
+  const { outlines = {}, ...drawing } = rest.drawing;
+  const kept = Object.fromEntries(Object.entries(outlines).filter(([name]) => !zones.some((zone) => zone.name === name)));
+  return {
+    ...rest,
+    drawing: rest.drawing.outlines ? { ...drawing, outlines: kept } : drawing,
+    zones: zones.map(({ seats, ...zone }, key) => ({ ...zone, key, outline: outlines[zone.name] ?? null })),
+    groups: groups.map(({ seat_ids, ...group }, at) => ({ ...group, seats: members[at] })),
+  };
 }
 
 // Seats that the layout gives no position stand in rows below the others until somebody moves them.

@@ -25,7 +25,14 @@ export class Server {
     return { payload, response };
   }
 
+  // The layout with its seats as columns, to be drawn.
   async load(id = this.id) {
+    const { payload } = await this.ask(`${this.layouts}/${id}/columns`);
+    return payload;
+  }
+
+  // The layout as it is uploaded, to be stored once more.
+  async whole(id) {
     const { payload } = await this.ask(`${this.layouts}/${id}`);
     return payload;
   }
@@ -58,7 +65,7 @@ export class Server {
   async imported({ id }, told) {
     for (;;) {
       const { payload } = await this.ask(`/api/imports/${id}`);
-      if (payload.state === "done") return (({ layout, ...view }) => view)(await this.load(payload.layout_id));
+      if (payload.state === "done") return (({ layout, seats, ...view }) => view)(await this.load(payload.layout_id));
       if (payload.state === "failed") throw new Refused(400, payload.problem);
       if (payload.state === "cancelled") throw new Refused(409, { code: "cancelled", message: "The import was cancelled." });
       told(payload);

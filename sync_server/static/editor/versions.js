@@ -35,7 +35,7 @@ export class Versions {
   async #restore(id) {
     try {
       if (this.saving.dirty && !(await this.saving.save())) return this.told("Save or take back your own changes first.");
-      const { layout, version } = await this.server.load(id);
+      const { layout, version } = await this.server.whole(id);
       const view = await this.server.save(layout, { asVersion: true, told: ({ percent }) => this.told(`Storing: ${percent} %`) });
       this.told(`Version ${version} is back as version ${view.version}.`);
       location.assign(`${this.root.dataset.pages}/${view.id}`);

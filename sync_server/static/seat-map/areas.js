@@ -54,8 +54,12 @@ export function drawOutline(ctx, view, zone, inks, chosen = false, words = "") {
   ctx.stroke();
   ctx.setLineDash([]);
   const [x, y] = [mean(points.map((point) => point.x)), mean(points.map((point) => point.y))];
-  label(ctx, zone.name, x, y - (words ? 9 : 0), 15, inks);
-  if (words) label(ctx, words, x, y + 10, 12, inks, inks.quiet);
+  const across = points.map((point) => point.x);
+  const room = Math.max(...across) - Math.min(...across);
+  const fits = (text, size) => ((ctx.font = `600 ${size}px ${inks.font}`), ctx.measureText(text).width <= room - 6);
+  const second = words && fits(words, 12);
+  label(ctx, zone.name, x, y - (second ? 9 : 0), fits(zone.name, 15) ? 15 : 12, inks);
+  if (second) label(ctx, words, x, y + 10, 12, inks, inks.quiet);
 }
 
 export function label(ctx, words, x, y, size, inks, colour = inks.text) {

@@ -168,3 +168,30 @@ def test_file_with_mistakes_is_refused_as_a_whole(stage: Stage) -> None:
     assert set(problems(answer)) == {"zones.0.zone_type"}
     assert imported(stage.api, stage, "gatehouse", b"{").status_code == 400
     assert len(stage.api.get(stage.layouts)["items"]) == 1
+
+
+def test_columns_say_what_the_layout_says(stage: Stage) -> None:
+    shape = with_wheelchairs()
+    shape["zones"][0]["seats"][-1] |= {"seat_id": "The best one", "aisle_after": True}
+    layout = stage.api.post(stage.layouts, shape)
+    path = f"{stage.layouts}/{layout['id']}"
+    whole, columns = stage.api.get(path)["layout"], stage.api.get(f"{path}/columns")
+    seats = columns["seats"]
+    listed = [(zone["name"], seat) for zone in whole["zones"] for seat in zone["seats"]]
+    texts, names = seats["texts"], dict(zip(seats["named"], seats["names"], strict=True))
+    assert seats["count"] == len(listed) > 0
+    zones = [whole["zones"][at]["name"] for at, count in seats["zones"] for _ in range(count)]
+    for n, (zone, seat) in enumerate(listed):
+        labels = [texts[seats[column][n]] for column in ("section", "row", "number")]
+        assert (zones[n], labels) == (zone, [seat["section"], seat["row"], seat["number"]])
+        assert names.get(n, "-".join(filter(None, (zone, *labels)))) == seat["seat_id"]
+        assert seats["kinds"][seats["kind"][n]] == seat["category"]
+        assert texts[seats["price"][n]] == seat["price_category"]
+        drawn = None if n in seats["undrawn"] else {"x": seats["x"][n], "y": seats["y"][n]}
+        assert drawn == seat["coordinates"]
+        assert (n in seats["aisles"]) == seat["aisle_after"]
+        beside = dict(seats["companions"]).get(n)
+        assert (None if beside is None else listed[beside][1]["seat_id"]) == seat["companion_seat_id"]
+    named = [[listed[n][1]["seat_id"] for n in group] for group in seats["groups"]]
+    assert named == [group["seat_ids"] for group in whole["groups"]]
+    assert [zone["seats"] for zone in columns["layout"]["zones"]] == [[] for _ in whole["zones"]]
