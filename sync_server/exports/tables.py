@@ -183,18 +183,22 @@ class Attendee:
 def attendees(session: Session, evening: Evening, after: str | None) -> tuple[list[Attendee], str | None]:
     """The next of those who come, in order of issue."""
     found, following = _ticket_page(session, evening, after)
-    coming = [row for row in found if row.state != TicketState.CANCELLED]
+    return holders(session, evening.key, [row for row in found if row.state != TicketState.CANCELLED]), following
+
+
+def holders(session: Session, key: EventKey, coming: Sequence[Ticket]) -> list[Attendee]:
+    """Who holds these tickets, and since when they are inside."""
     ids = [row.id for row in coming]
-    lines = orders.lines_of_tickets(session, evening.key.organisation_id, ids)
-    buyers = orders.orders_by_id(session, evening.key.organisation_id, {line.order_id for line in lines.values()})
-    entered = scans.first_admissions(session, evening.key, ids)
+    lines = orders.lines_of_tickets(session, key.organisation_id, ids)
+    buyers = orders.orders_by_id(session, key.organisation_id, {line.order_id for line in lines.values()})
+    entered = scans.first_admissions(session, key, ids)
 
     def attendee(ticket: Ticket) -> Attendee:
         line = lines.get(ticket.id)
         order = None if line is None or line.passed_on else buyers[line.order_id]
         return Attendee(ticket, order, entered.get(ticket.id))
 
-    return [attendee(ticket) for ticket in coming], following
+    return [attendee(ticket) for ticket in coming]
 
 
 def _attendees(session: Session, evening: Evening, after: str | None) -> Page:

@@ -63,6 +63,7 @@ class Seats {
   listen() {
     const { drawing, canvas } = this;
     drawing.addEventListener("pick", (event) => this.pick(event.detail));
+    this.section.addEventListener("find", (event) => this.pick(this.layout.find(event.detail)[0]));
     canvas.addEventListener("keydown", (event) => this.key(event));
     const chooser = this.find("part");
     const whole = () => {
@@ -108,6 +109,7 @@ class Seats {
     const n = this.selected;
     this.find("bar").classList.toggle("picked", n !== undefined);
     for (const button of this.section.querySelectorAll("[data-act]")) button.hidden = n === undefined || !button.dataset.for.includes(this.states[n]);
+    this.section.dispatchEvent(new CustomEvent("seat", { detail: n === undefined ? undefined : n + this.layout.first }));
     if (n === undefined) return this.describe("No seat selected.");
     this.describe(`${this.name(n)}: ${STATES[this.states[n]]}`);
   }

@@ -150,6 +150,14 @@ def seated_tickets(session: Session, organisation_id: str, event_id: str) -> Ite
         yield SeatedTicket(*tuple(found))
 
 
+def on_seat(session: Session, event: EventKey, seat: int) -> Sequence[TicketRecord]:
+    """The tickets of a seat, by its number in the layout, that are not cancelled: one for each day at most."""
+    row = TicketRecord
+    here = row.organisation_id == event.organisation_id, row.event_id == event.event_id
+    wanted = select(row).where(*here, row.seat == seat, row.state != TicketState.CANCELLED)
+    return session.execute(wanted.order_by(row.sequence)).scalars().all()
+
+
 def numbers(session: Session, organisation_id: str, ticket_ids: Collection[int]) -> dict[int, str]:
     """The printed numbers of these tickets."""
     rows = session.execute(

@@ -79,7 +79,7 @@ class Season:
         if page.get_by_label("Password").count():
             page.get_by_label("E-mail address").fill(EMAIL)
             page.get_by_label("Password").fill(PASSWORD)
-            page.get_by_role("button", name="Sign in").click()
+            page.get_by_role("button", name="Sign in", exact=True).click()
             page.get_by_role("heading", level=1).wait_for()
 
 

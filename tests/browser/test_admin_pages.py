@@ -30,7 +30,7 @@ def sign_in(page: Page, scenario: AdminScenario, *, password: str = PASSWORD) ->
     page.goto(f"{scenario.address}/admin/")
     page.get_by_label("E-mail address").fill(EMAIL)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 def test_visitors_see_only_the_sign_in_form(browser_page: Page, scenario: AdminScenario) -> None:
@@ -44,7 +44,7 @@ def test_signing_in_returns_to_the_requested_page(browser_page: Page, scenario: 
     browser_page.goto(scenario.event_page)
     browser_page.get_by_label("E-mail address").fill(EMAIL)
     browser_page.get_by_label("Password").fill(PASSWORD)
-    browser_page.get_by_role("button", name="Sign in").click()
+    browser_page.get_by_role("button", name="Sign in", exact=True).click()
     expect(browser_page).to_have_url(scenario.event_page)
     browser_page.locator("details.me summary").click()
     browser_page.get_by_role("button", name="Sign out").click()

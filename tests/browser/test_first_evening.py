@@ -190,7 +190,7 @@ def test_from_an_empty_desk_to_the_first_guest_and_a_refund(browser_page: Page, 
     page.goto(f"{scenario.address}/admin/")
     page.get_by_label("E-mail address").fill(NEW)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     event_page = creates_an_event(page, scenario)
     adds_a_ticket_type(page)
     publishes(page)

@@ -47,7 +47,7 @@ def test_a_forgotten_password_is_replaced_and_signs_in(browser_page: Page, app_s
         expect(browser_page.get_by_role("status")).to_contain_text("Sign in with it")
         browser_page.get_by_label("E-mail address").fill(NORA)
         browser_page.get_by_label("Password").fill(HERS)
-        browser_page.get_by_role("button", name="Sign in").click()
+        browser_page.get_by_role("button", name="Sign in", exact=True).click()
         expect(browser_page.locator("details.me")).to_contain_text("Marquee")
 
 

@@ -1,12 +1,23 @@
-"""The page with an event's seat map."""
+"""The pages of an event's seats: the map, and who sits on one of them."""
 
 from __future__ import annotations
 
-from sync_server.admin.page import bp, current_organisation, page, render_page
+from sqlalchemy.orm import Session
+
+from shared.errors import NotFound
+from sync_server.admin.page import bp, current_organisation, may, page, render_page
 from sync_server.events import queries
+from sync_server.events.queries import Event
 from sync_server.events.snapshot_rows import days
+from sync_server.exports.tables import Attendee, holders
+from sync_server.holds import queries as holds
 from sync_server.plumbing.parts import parts
+from sync_server.plumbing.principals import Action
+from sync_server.seat_maps.map_inputs import load_inputs
 from sync_server.seating import queries as seating
+from sync_server.seating.plans.seat_plan import SeatPlan
+from sync_server.seating.plans.seat_plans import event_plan
+from sync_server.tickets import queries as tickets
 
 
 @bp.get("/events/<event_id>/seats")
@@ -17,3 +28,42 @@ def event_seats(event_id: str) -> str:
         row = queries.event(session, current_organisation(), event_id)
         has_layout = seating.find_event_layout(session, current_organisation(), event_id) is not None
     return render_page("door/seats.html", event=row, has_layout=has_layout, days=days(row))
+
+
+@bp.get("/events/<event_id>/seats/<int:seat>")
+@page()
+def event_seat(event_id: str, seat: int) -> str:
+    """One seat: what kind it is, and who sits there or holds it."""
+    with parts().database.reading() as session:
+        row = queries.event(session, current_organisation(), event_id)
+        plan = event_plan(session, current_organisation(), event_id)
+        if not plan.layout.has(seat):
+            raise NotFound("The layout has no such seat.", code="unknown_seat")
+        sitting = tickets.on_seat(session, row.key, seat)
+        guests = holders(session, row.key, sitting) if may(Action.READ_ORDERS) else [_unnamed(one) for one in sitting]
+        shown = {"guests": guests, "held": [] if sitting else _holds(session, row, seat)}
+    kind = _kind(plan, seat)
+    return render_page("door/seat.html", event=row, seat=plan.layout.in_words(seat), kind=kind, **shown)
+
+
+def _unnamed(ticket: tickets.Ticket) -> Attendee:
+    """For staff who may not see who bought: the ticket, and no name."""
+    return Attendee(ticket, None, None)
+
+
+def _holds(session: Session, event: Event, seat: int) -> list[object]:
+    everyday = load_inputs(session, event.id).days("")
+    try:
+        return list(holds.holds_on(session, event.organisation_id, event.id, seat, everyday, now=parts().clock()))
+    except NotFound:
+        return []
+
+
+def _kind(plan: SeatPlan, seat: int) -> str:
+    """The key of what a seat is besides a seat; empty for an ordinary one."""
+    for pairing in plan.layout.pairings:
+        if seat == pairing.wheelchair:
+            return "wheelchair"
+        if seat in pairing.companions:
+            return "companion"
+    return "blocked" if seat in plan.blocked else ""
