@@ -35,6 +35,7 @@ def test_the_desk_says_who_sits_on_a_seat(browser_page: Page, app_server: AppSer
         expect(about).to_contain_text("Grace Hopper")
         expect(about).to_contain_text(ticket["number"])
         assert violations(browser_page) == []
+        browser_page.locator("[data-caller]").scroll_into_view_if_needed()
         keep_screenshots(browser_page, "admin-seat-guest")
         browser_page.goto("about:blank")
 
