@@ -17,11 +17,16 @@ from sync_server.mail.rules import Outcome, State
 from sync_server.mail.smtp import MailServer, Unreachable
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.messaging.bus import Listener
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.ports import ports_of
 
 LOOK_EVERY_S: Final = 5.0
 BATCH_SIZE: Final = 10
+
+PER_CONNECTION: Final = 100
+"""Mail servers count, too: many end a connection after so many."""
+_STOPS_WITHIN_S: Final = 0.5
 
 
 class MailSender:
@@ -32,7 +37,11 @@ class MailSender:
         self._server = MailServer(parts.config)
 
     def run(self, stop: threading.Event) -> None:
-        """Send until the stop."""
+        """Send until the stop; what is posted meanwhile at once, by whichever process."""
+        with self._parts.bus.listen([service.POSTED]) as posted:
+            self._run(stop, posted)
+
+    def _run(self, stop: threading.Event, posted: Listener) -> None:
         while not stop.is_set():
             try:
                 count = self.run_once()
@@ -40,23 +49,26 @@ class MailSender:
                 LOG.error("mail_interrupted", problem=type(problem).__name__)
                 count = 0
             if not count:
-                stop.wait(LOOK_EVERY_S)
+                _rest(stop, posted)
 
     def run_once(self) -> int:
-        """Try what is due now, at most a batch; how many mails that were."""
-        claimed = self._claim()
-        waiting = list(claimed)
+        """Try what is due now, as much as is sent over one connection; how many mails that were."""
+        waiting = self._claim()
+        tried = 0
         try:
-            if claimed:
+            if waiting:
                 with self._server.connected() as connection:
                     while waiting:
                         outcome = self._send(connection, waiting[0])
                         self._note(waiting.pop(0), outcome)
+                        tried += 1
+                        if not waiting and tried < PER_CONNECTION:
+                            waiting = self._claim()
         except Unreachable as problem:
             self._postpone(waiting, problem.code)
         except (SMTPServerDisconnected, OSError):
             self._postpone(waiting, "lost")
-        return len(claimed)
+        return tried + len(waiting)
 
     def _send(self, connection: SMTP, mail: MailRow) -> Outcome:
         """Hand a mail over. One that cannot be written waits, and does not hold up the others."""
@@ -121,3 +133,10 @@ class MailSender:
             attempts=mail.attempts,
             problem=outcome.problem,
         )
+
+
+def _rest(stop: threading.Event, posted: Listener) -> None:
+    """Wait for a mail, or a while: what failed is due again."""
+    for _ in range(int(LOOK_EVERY_S / _STOPS_WITHIN_S)):
+        if posted.wait(_STOPS_WITHIN_S) or posted.missed() or stop.is_set():
+            return

@@ -16,6 +16,8 @@ from sync_server.events.queries import Event
 from sync_server.events.snapshot_rows import window
 from sync_server.ticket_files.faces import Setting
 
+_YEARS = 5
+"""So far ahead an event may be moved while its entry still names the right times."""
 PRODUCT = "-//Gatehouse//Tickets//EN"
 
 
@@ -45,7 +47,9 @@ def entry_of(setting: Setting, order_id: str, order_number: str, valid_days: Seq
         entry.add("status", _status(event))
         entry.add("transp", "TRANSPARENT" if cancelled else "OPAQUE")
         calendar.add_component(entry)
-    calendar.add_missing_timezones()
+    # Years in which nothing of this happens would be half of the file, and half of the work.
+    year = datetime.fromtimestamp(setting.event.start_at // 1000, UTC).year
+    calendar.add_missing_timezones(date(year - 2, 1, 1), date(year + _YEARS, 1, 1))
     return bytes(calendar.to_ical())
 
 
