@@ -27,6 +27,8 @@ SEATS = ("A-1", "A-2", "A-3", "A-4")
 FREE = {"method": "free"}
 STATEMENTS_AT_ONCE, STATEMENTS_OF_ORDER, STATEMENTS_OF_PAYMENT = 28, 20, 27
 """How often ordering and paying four seats may ask PostgreSQL, in one request and in two, without BEGIN."""
+STATEMENTS_UNDER_LOCK = 24
+"""How many of them, in one request, while others who buy at the event wait."""
 
 
 def free_of_charge(shop: Shop) -> Shop:
@@ -154,6 +156,8 @@ def test_purchase_asks_no_more_than_it_must(postgres_url: str, tmp_path: Any, mo
             shop.pay(other, order, "free")
     finally:
         server.close()
+    locked = next(index for index, sent in enumerate(at_once) if "FROM events" in sent and "FOR NO KEY UPDATE" in sent)
+    assert len(at_once) - locked <= STATEMENTS_UNDER_LOCK, at_once
     found = len(at_once), len(ordering), len(paying)
     allowed = STATEMENTS_AT_ONCE, STATEMENTS_OF_ORDER, STATEMENTS_OF_PAYMENT
     assert all(number <= most for number, most in zip(found, allowed, strict=True)), (found, at_once)
