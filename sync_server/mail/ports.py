@@ -16,5 +16,5 @@ class MailPorts:
 
     attachments: Mapping[str, Callable[[Session, str, str], File | None]]
     """By kind: makes the file of an organisation's row, by its id; None where there is none any more."""
-    posted: Callable[[], object]
+    posted: Callable[[], None]
     """Tells whoever sends mails that there are some."""

@@ -110,6 +110,20 @@ def test_holds_that_end_after_they_were_read_are_neither_ordered_nor_sold(shop: 
     assert set(shop.sale.states().values()) == {1}, "nothing of it was written"
 
 
+def test_holds_that_another_order_has_got_since_they_were_read_are_not_sold(shop: Shop) -> None:
+    event = EventKey(str(shop.sale.organisation_id), str(shop.sale.id))
+    guest = shop.guest()
+    ids = [hold["hold_id"] for hold in shop.hold(guest, "A-1", "A-2")]
+    context = ActionContext(SYSTEM, shop.app_server.now, os.urandom)
+    with pytest.raises(Conflict) as refused, shop.app_server.database.writing() as session:
+        held = ordering.find(session, event, ids)
+        session.execute(text("UPDATE holds SET order_id = id WHERE seat IS NOT NULL"))
+        tickets = {hold.seat: number for number, hold in enumerate(held, start=1) if hold.seat is not None}
+        inventory.sell(session, *event, tickets, context, holds=ids, held=held, for_order=ids[0])
+    assert refused.value.error_code == "hold_expired"
+    assert set(shop.sale.states().values()) == {1}, "nothing of it was written"
+
+
 def same_browser(guest: ApiClient, node: AppServer) -> ApiClient:
     """The guest in another tab, at this server."""
     client = node.app.test_client()
