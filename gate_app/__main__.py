@@ -386,7 +386,7 @@ def _case_lines(source: str) -> Iterator[str]:
         with Path(source).open(encoding="utf-8", errors="replace") as file:
             yield from file
     except OSError as why:
-        raise GatehouseError(f"{source} cannot be read: {why.strerror}.") from why
+        raise typer.BadParameter(f"{source} cannot be read: {why.strerror}.") from why
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import json
 import sys
 from hashlib import sha256
 from pathlib import Path
+from typing import NoReturn
 
 
 class Wrong(Exception):
@@ -70,9 +71,17 @@ def verify(path: str, receipt: bytes | None) -> str:
     return f"{count} entries, in the order drawn; the receipt is at place {entries.index(receipt) + 1}"
 
 
+class Arguments(argparse.ArgumentParser):
+    """A mistake is one line: this file is used without the rest of the project."""
+
+    def error(self, message: str) -> NoReturn:
+        """One line, and where to read more."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def main() -> int:
     """Verify each file; 1 where one is wrong, 2 for wrong arguments."""
-    parser = argparse.ArgumentParser(description="Recomputes published draws.")
+    parser = Arguments(description="Recomputes published draws.")
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--entry", metavar="RECEIPT", help="say at which place this entry is")
     given = parser.parse_args()

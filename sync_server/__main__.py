@@ -38,6 +38,27 @@ app.add_typer(outbox.app, name="outbox")
 app.add_typer(person.app, name="person")
 app.add_typer(retention.app, name="retention")
 
+Saved = Annotated[Path, typer.Argument(exists=True, dir_okay=False)]
+
+
+def _member_role(role: str) -> str:
+    from sync_server.accounts.rules import ROLES
+
+    return _one_of(role, ROLES)
+
+
+def _any_role(role: str) -> str:
+    from sync_server.accounts.rules import PLATFORM_ROLES, ROLES
+
+    return _one_of(role, (*ROLES, *PLATFORM_ROLES))
+
+
+def _one_of(role: str, roles: tuple[str, ...]) -> str:
+    if role not in roles:
+        raise typer.BadParameter(f"{role} is no role; there are {', '.join(roles)}.")
+    return role
+
+
 Org = Annotated[str, typer.Option("--org", help="The organisation's slug.")]
 
 
@@ -134,7 +155,9 @@ def demo(
 def invite(
     email: str,
     org: Annotated[str | None, typer.Option("--org", help="The organisation's slug.")] = None,
-    role: Annotated[str, typer.Option(help="owner, admin, staff, super_admin or tenant_manager.")] = "staff",
+    role: Annotated[
+        str, typer.Option(help="owner, admin, staff, super_admin or tenant_manager.", callback=_any_role)
+    ] = "staff",
     name: Annotated[str, typer.Option(help="The display name, of platform staff.")] = "",
 ) -> None:
     """Print a link by which somebody becomes a member of an organisation, or joins the platform's staff."""
@@ -173,7 +196,7 @@ def user_drop_second_factor(email: str) -> None:
 
 
 @users.command("role")
-def user_role(email: str, role: str, org: Org) -> None:
+def user_role(email: str, role: Annotated[str, typer.Argument(callback=_member_role)], org: Org) -> None:
     """Set a user's role in an organisation."""
     from sync_server.commands import people
 
@@ -281,7 +304,7 @@ def backup(file: Path) -> None:
 
 
 @app.command()
-def restore(file: Path) -> None:
+def restore(file: Saved) -> None:
     """Replace the database by a backup; gates then load everything again."""
     from sync_server.commands import backups
 

@@ -17,6 +17,7 @@ from scripts.allocation_study.scenarios import (
     random_scenario,
     sell,
 )
+from scripts.arguments import Arguments
 from sync_server.seating.search.offers import AllocationRules
 
 CHARTS: Final = Path(__file__).resolve().parents[2] / "docs" / "pictures"
@@ -71,4 +72,5 @@ def _write(name: str, drawing: str) -> None:
 
 
 if __name__ == "__main__":
+    Arguments(prog="python -m scripts.allocation_study", description=__doc__).parse_args()
     main()

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 
+from scripts.arguments import Arguments
 from scripts.benchmarking import registry
 from scripts.benchmarking.report import print_lines, print_table
 from scripts.benchmarking.result import Result
@@ -14,7 +15,7 @@ from scripts.benchmarking.result import Result
 
 def arguments() -> argparse.Namespace:
     """The command line, parsed."""
-    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser = Arguments(prog="scripts/bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure (default: everything)")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line instead of a table")
     parser.add_argument("--quick", action="store_true", help="a rough answer in under a minute each")

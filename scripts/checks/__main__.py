@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from scripts.arguments import Arguments
 from scripts.checks import generated, released, vendored
 from scripts.checks.tools import ROOT, TOOLS, Outcome, Tool
 
@@ -35,7 +35,7 @@ def report(outcome: Outcome) -> None:
 
 def main() -> int:
     """Return exit status 0 only if every check passes."""
-    parser = argparse.ArgumentParser(prog="scripts/check", description=__doc__)
+    parser = Arguments(prog="scripts/check", description=__doc__)
     parser.add_argument("--fix", action="store_true", help="fix what can be fixed")
     fix = parser.parse_args().fix
     failed = 0

@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from scripts.arguments import Arguments
 from scripts.local_stack import demo, progress
 from scripts.local_stack.layout import ROOT, FolderTakenError, PortTakenError, StackLayout
 from scripts.local_stack.main_job import run_main_job
@@ -25,7 +26,7 @@ CHECK_FOLDER = "CHECK_FOLDER"
 
 def arguments() -> argparse.Namespace:
     """The command line, parsed."""
-    parser = argparse.ArgumentParser(prog="scripts/run", description=__doc__)
+    parser = Arguments(prog="scripts/run", description=__doc__)
     parser.add_argument("--port", type=_port, help="the server's port (8000)")
     parser.add_argument("--gate-port", type=_port, help="the gate screen's port (8100)")
     parser.add_argument("--check", action="store_true", help="check the main job once over real HTTP, then exit")

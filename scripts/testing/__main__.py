@@ -58,6 +58,10 @@ def again(last_failed: Path) -> list[str]:
     return ["-v", *failed]
 
 
+WRONG_ARGUMENTS = 4
+"""Pytest's own status for them; everywhere else it is 2."""
+
+
 def affected(base: str | None) -> list[str] | None:
     """The arguments of pytest for the tests that changes affect; None if there are none."""
     from scripts.testing import changes  # grimp is not there before the first set-up, and --help must be
@@ -79,12 +83,18 @@ def arguments(given: list[str]) -> list[str] | None:
         case ["--again"]:
             return again(LAST_FAILED)
         case ["--affected", base, *options] if not base.startswith("-"):
-            chosen = affected(base)
+            chosen = _affected(base, options)
         case ["--affected", *options]:
-            chosen = affected(None)
+            chosen = _affected(None, options)
         case _:
             return given
-    return None if chosen is None else [*chosen, *_options(options)]
+    return chosen
+
+
+def _affected(base: str | None, options: list[str]) -> list[str] | None:
+    sensible = _options(options)
+    chosen = affected(base)
+    return None if chosen is None else [*chosen, *sensible]
 
 
 def _options(given: list[str]) -> list[str]:
@@ -105,7 +115,10 @@ def main(given: list[str]) -> int:
     except ValueError as error:
         print(f"scripts/test: {error}", file=sys.stderr)
         return 2
-    return 0 if chosen is None else subprocess.run([sys.executable, "-m", "pytest", *chosen], check=False).returncode
+    if chosen is None:
+        return 0
+    status = subprocess.run([sys.executable, "-m", "pytest", *chosen], check=False).returncode
+    return 2 if status == WRONG_ARGUMENTS else status
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import IO, Any
 
-from shared.errors import InvalidRequest, NotFound
+import typer
+
+from shared.errors import NotFound
 from sync_server.accounts import invitations, links, logins, members, password_links, queries, second_factors, service
 from sync_server.accounts.rules import PLATFORM_ROLES
 from sync_server.commands.console import open_runtime, operator_context
@@ -37,7 +39,7 @@ def invite(email: str, organisation: str | None, role: str, name: str) -> dict[s
             link = links.password(runtime.parts, password_links.make(session, user.id, context))
             return {"email": user.email, "role": role, "link": link}
         if organisation is None:
-            raise InvalidRequest("Name the organisation with --org SLUG.")
+            raise typer.BadParameter("Name the organisation with --org SLUG.")
         owner_id = organisation_id(session, organisation)
         row, code = invitations.invite(session, owner_id, email=email, role=role, by=None, context=context)
         return {"email": row.email, "role": role, "link": links.invitation(runtime.parts, code)}

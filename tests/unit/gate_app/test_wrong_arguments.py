@@ -25,6 +25,7 @@ from tests.gate_commands import Type
         ("journal", "--verfy"),
         ("decode",),
         ("whatif",),
+        ("whatif", "/nowhere/cases"),
         ("annul", "abc"),
         ("annul", "0"),
         ("doors", "sideways"),

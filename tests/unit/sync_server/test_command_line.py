@@ -50,6 +50,18 @@ def shell(tmp_path: Path) -> Shell:
         ["key", "revoke", "x", "--org", "demo"],
         ["invite", "--colour", "red"],
         ["key", "list"],
+        ["invite", "king@marquee.example", "--role", "king", "--org", "marquee"],
+        ["user", "role", "king@marquee.example", "king", "--org", "marquee"],
+        ["user", "role", "king@marquee.example", "super_admin", "--org", "marquee"],
+        ["restore", "/nowhere/backup"],
+        ["mail-bounced", "/nowhere/mail"],
+        ["migrate", "extra"],
+        ["seats", "release", "x"],
+        ["outbox", "replay"],
+        ["audit", "verify", "--nonsense"],
+        ["archive", "event"],
+        ["person", "export"],
+        ["retention", "set", "x"],
     ],
 )
 def test_usage_errors(shell: Shell, arguments: list[str]) -> None:
