@@ -131,3 +131,13 @@ def test_a_missing_text_or_value_is_never_shown_as_nothing() -> None:
 
 def test_languages_are_matched_by_their_first_letters() -> None:
     assert [language_of(*wanted) for wanted in (("fr-CA",), ("es", "de-AT"), ("xx",), ())] == ["fr", "de", "en", "en"]
+
+
+@pytest.mark.parametrize(
+    ("language", "familiar"),
+    [("af", "jy|jou|joune|julle"), ("de", "du|dich|dir|dein\\w*|euch|euer|eure"), ("fr", "tu|toi|te|ton|tes")],
+)
+@pytest.mark.parametrize("folder", ["storefront/texts", "order_mails/words"])
+def test_visitors_are_addressed_in_one_way(folder: str, language: str, familiar: str) -> None:
+    text = (ROOT / "sync_server" / folder / f"{language}.toml").read_text("utf-8")
+    assert re.findall(rf"\b(?:{familiar})\b", text, re.IGNORECASE) == []
