@@ -74,8 +74,10 @@ export class House {
     const size = [box.width, box.height].map((length) => Math.max(1, Math.ceil((length + 2 * around) * scale)));
     const reused = this.painted?.canvas;
     const canvas = reused?.width === size[0] && reused.height === size[1] ? reused : new OffscreenCanvas(...size);
-    const ctx = canvas.getContext("2d");
+    const opaque = this.layout.drawn.isEmpty;
+    const ctx = canvas.getContext("2d", { alpha: !opaque });
     ctx.clearRect(0, 0, ...size);
+    if (opaque) (ctx.fillStyle = ink.sheet), ctx.fillRect(0, 0, ...size);
     [ctx.lineCap, ctx.lineJoin] = ["butt", "round"];
     for (const block of this.blocks) this.#paintBlock(ctx, block, scale, left, top, ink, view.dots);
     this.painted = { canvas, left, top, k, seenAt: view.k, dots: view.dots };

@@ -10,6 +10,10 @@ export class Drawn {
     this.hasStage = this.areas.some((layer) => layer.areas.some(saysStage));
   }
 
+  get isEmpty() {
+    return !this.areas.length && !this.zones.length;
+  }
+
   #in(value, origin) {
     return (value - origin) / this.unit;
   }
@@ -22,7 +26,7 @@ export class Drawn {
 
   // `wordsOf(zone)` says what stands below the name of a zone.
   draw(ctx, view, ink, wordsOf) {
-    if (!this.areas.length && !this.zones.length) return;
+    if (this.isEmpty) return;
     const inks = { page: ink.sheet, sunk: ink.stage, area: ink.stage, line: ink["stage-line"], text: ink.text, quiet: ink.text, font: "Inter, system-ui, sans-serif" };
     const seen = { k: view.k / this.unit, to: (x, y) => view.to(this.#in(x, this.x), this.#in(y, this.y)) };
     drawAreas(ctx, seen, this.areas, inks);

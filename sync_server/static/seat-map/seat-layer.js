@@ -13,8 +13,9 @@ const picture = (w, h) => (globalThis.OffscreenCanvas ? new OffscreenCanvas(w, h
  0 where it is not shown, and `label(n)`. What a look means only the skin knows, and the stamps that it draws.
 */
 export class SeatLayer {
-  constructor(seats, skin) {
-    Object.assign(this, { seats, skin, changed: new Set(), painted: undefined, renders: 0 });
+  // An opaque picture costs less to copy: for maps on which nothing is drawn below the seats.
+  constructor(seats, skin, opaque = false) {
+    Object.assign(this, { seats, skin, opaque, changed: new Set(), painted: undefined, renders: 0 });
   }
 
   // With these pictures of seats from now on.
@@ -56,7 +57,7 @@ export class SeatLayer {
   }
 
   #paintAll(view, w, h) {
-    if (this.front?.canvas.width !== w || this.front.canvas.height !== h) [this.front, this.back] = [0, 1].map(() => picture(w, h).getContext("2d"));
+    if (this.front?.canvas.width !== w || this.front.canvas.height !== h) [this.front, this.back] = [0, 1].map(() => picture(w, h).getContext("2d", { alpha: !this.opaque }));
     this.#remember(view, w, h);
     this.changed.clear();
     this.renders++;
@@ -72,7 +73,7 @@ export class SeatLayer {
     const [dx, dy] = [this.painted.left - was.left, this.painted.top - was.top];
     if (!dx && !dy) return;
     if (Math.abs(dx) >= w || Math.abs(dy) >= h) return this.#paint(view, 0, 0, w, h);
-    this.back.globalCompositeOperation = "copy";
+    if (!this.opaque) this.back.globalCompositeOperation = "copy";
     this.back.drawImage(this.front.canvas, dx, dy);
     this.back.globalCompositeOperation = "source-over";
     [this.front, this.back] = [this.back, this.front];
@@ -115,6 +116,7 @@ export class SeatLayer {
   #copyPixels(area, size) {
     const image = this.front.createImageData(area.w, area.h);
     const out = new Uint32Array(image.data.buffer);
+    if (this.opaque) out.fill(this.stamps.ground);
     const { seats } = this;
     const stamps = [];
     this.#each(area, size, (n, px, py) => {
@@ -135,7 +137,8 @@ export class SeatLayer {
     const [ctx, { seats, skin }] = [this.front, this];
     ctx.save();
     ctx.beginPath(), ctx.rect(area.left, area.top, area.w, area.h), ctx.clip();
-    ctx.clearRect(area.left, area.top, area.w, area.h);
+    if (this.opaque) (ctx.fillStyle = this.stamps.ink.sheet), ctx.fillRect(area.left, area.top, area.w, area.h);
+    else ctx.clearRect(area.left, area.top, area.w, area.h);
     const numbered = [];
     const legible = view.k * seats.pitch >= NUMBERED;
     this.#each(area, size, (n, px, py) => {

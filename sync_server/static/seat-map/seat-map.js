@@ -26,7 +26,7 @@ export class SeatMap extends EventTarget {
     this.box = withStage(layout.box, this.stage, layout.drawn.corners);
     this.view = new Viewport({ box: this.box });
     const seats = { grid: layout.grid, pitch: 1, look: (n) => looks[n], label: (n) => layout.label(n) };
-    [this.layer, this.labels] = [new SeatLayer(seats, skin), new Labels(layout)];
+    [this.layer, this.labels] = [new SeatLayer(seats, skin, layout.drawn.isEmpty), new Labels(layout)];
     new Gestures(canvas, this.#gestures());
     for (const query of ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"]) matchMedia(query).addEventListener("change", () => this.ink());
     this.ink();
@@ -51,7 +51,7 @@ export class SeatMap extends EventTarget {
   ink() {
     const style = getComputedStyle(this.canvas);
     this.colours = Object.fromEntries(this.skin.colours.map((name) => [name, style.getPropertyValue(`--seat-${name}`).trim()]));
-    this.layer.restart(new Stamps(this.skin, this.colours));
+    this.layer.restart(new Stamps(this.skin, this.colours, this.layer.opaque));
     this.labels.words.restart();
     this.skin.far?.restart();
     this.redraw();
@@ -188,12 +188,14 @@ export class SeatMap extends EventTarget {
     const startedAt = performance.now();
     const { ctx, view, skin, colours, layout } = this;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
-    ctx.fillStyle = colours.sheet;
-    ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    const far = skin.far?.suits(view);
+    if (far || this.moving || !this.layer.opaque) {
+      ctx.fillStyle = colours.sheet;
+      ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    }
     ctx.setTransform(view.dots, 0, 0, view.dots, 0, 0);
     layout.drawn.draw(ctx, view, colours, skin.wordsOfZone);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
-    const far = skin.far?.suits(view);
     if (far) skin.far.draw(ctx, view, colours, this.moving);
     else this.layer.draw(ctx, view, this.moving);
     ctx.setTransform(view.dots, 0, 0, view.dots, 0, 0);
