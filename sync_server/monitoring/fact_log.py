@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter as Counts
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
@@ -37,8 +38,9 @@ class FactLog:
 
     def receive(self, session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
         """Count the facts, and log those of interest."""
+        for name, count in Counts(fact.name for fact in facts).items():
+            self._facts.labels(name).inc(count)
         for fact in facts:
-            self._facts.labels(fact.name).inc()
             if outcome := kind_of(fact.name).outcome:
                 self._held.labels(outcome.became).inc(int(fact.payload.get(outcome.quantity, 1)))
             if {"event", "venue"} <= set(fact.subjects):
@@ -46,8 +48,9 @@ class FactLog:
         logged = [fact for fact in facts if kind_of(fact.name).logged is not None]
         named = {(fact.organisation_id, fact.subjects["event"]) for fact in logged if "event" in fact.subjects}
         self._load_venues(session, [EventKey(*event) for event in named])
+        log = LOG.bind()  # once: that costs more than a line that is not written
         for fact in logged:
-            LOG.info(fact.name, **self._fields(fact))
+            log.info(fact.name, **self._fields(fact))
         return ()
 
     def _fields(self, message: Message) -> dict[str, Any]:

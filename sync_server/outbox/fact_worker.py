@@ -17,8 +17,17 @@ from sync_server.plumbing.parts import Parts
 LOOK_EVERY_S = 10.0
 """How late facts are found at most that nobody announced, and those of a worker that died."""
 GATHER_S = 0.1
-"""How long facts are gathered in a rush: a batch costs as much for one as for fifty. The first goes at once."""
+"""How long facts are gathered after others: a batch costs as much for one as for fifty. The first goes at once."""
+RUSH = 50
+"""So many facts in one batch are a rush."""
+RUSH_S = 0.25
+"""How long facts are gathered then: the more there are, the less does each gain by being early."""
 RETRY_S = 1.0
+
+
+def gathering_s(facts: int) -> float:
+    """How long to gather facts after a batch of so many."""
+    return RUSH_S if facts >= RUSH else GATHER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,7 @@ class RelayLoop:
                 stop.wait(RETRY_S)
             if not self.relay.more:
                 if count:
-                    stop.wait(GATHER_S)
+                    stop.wait(gathering_s(count))
                 if stop.is_set():  # whoever stops wakes as well, and that may have been before the clearing above
                     return
                 woken = self.wake_up.wait(min(self.relay.retry_in_s(), LOOK_EVERY_S))

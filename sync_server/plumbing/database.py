@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection, Dialect, Engine, ExceptionContext, create_engine, event, make_url
 from sqlalchemy.orm import Session
 
@@ -146,6 +147,7 @@ def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE
         pool_size=connections,
         max_overflow=0,
         pool_timeout=15,
+        json_deserializer=orjson.loads,
         pool_use_lifo=True,  # those used last have their statements prepared, and PostgreSQL its plans
         hide_parameters=True,
         connect_args={
@@ -185,6 +187,7 @@ def _embedded(url: str) -> Engine:
         pool_size=64,
         max_overflow=256,
         hide_parameters=True,
+        json_deserializer=orjson.loads,
     )
     index_hints.understand(engine)
     event.listen(engine, "connect", _prepare_embedded)
