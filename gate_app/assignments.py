@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gate_app.identity import replace_whole
+from gate_app.words import listed, say
 from shared.device_gates import standing, usable
 from shared.errors import Forbidden, NotFound
 from shared.protocol import Assignment
@@ -91,14 +92,8 @@ def stands_at(
 def _choice(assignment: EventAssignment, gates: Mapping[int, GateRow]) -> str:
     codes = [gates[number].code for number in usable(assignment.gate, assignment.gates_allowed, sorted(gates))]
     if not codes:
-        return (
-            f"{assignment.name} has no gate at which this device may be used. Ask the organiser to add one to the"
-            " venue, or to choose another on the device's page"
-        )
-    return (
-        f"No gate is chosen at {assignment.name}. Choose {' or '.join(codes)}: on the device's page, with --gate CODE,"
-        ' or with gate = "CODE" in gate.toml'
-    )
+        return say("trouble.no_gate_at", event=assignment.name)
+    return say("trouble.choose_gate", event=assignment.name, gates=listed(codes, "or"))
 
 
 def assignment_of(assignment: Assignment) -> EventAssignment:

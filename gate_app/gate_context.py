@@ -31,6 +31,7 @@ from gate_app.sync.pull import Puller, SyncState
 from gate_app.sync.push import Pusher
 from gate_app.time_keeper import Moment, TimeKeeper
 from hardware.machine import machine_state
+from gate_app.words import say
 from shared.admission import Readiness
 from shared.clock import Clock, MonotonicClock
 from shared.errors import Conflict, StorageError
@@ -242,11 +243,11 @@ def readiness(
     if cannot_write:
         return Readiness(why=cannot_write, can_record=False)
     if identity is None:
-        return Readiness(False, "This gate is not enrolled")
+        return Readiness(False, say("trouble.not_enrolled"))
     if sync_state.revoked:
-        return Readiness(False, sync_state.message or "This device was revoked by the organiser")
+        return Readiness(False, sync_state.message or say("trouble.revoked"))
     if not has_rows:
-        return Readiness(False, "This gate has no tickets yet. Connect it to the server")
+        return Readiness(False, say("trouble.no_tickets"))
     return Readiness(False, no_gate) if no_gate else Readiness()
 
 

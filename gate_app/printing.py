@@ -9,7 +9,8 @@ import msgspec
 
 from shared.admission import Mode, Verdict
 
-_encode = msgspec.json.Encoder().encode
+# A message that can be said in other languages is printed in English.
+_encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
 def print_json(result: dict[str, Any]) -> None:

@@ -38,6 +38,7 @@ from hardware.reading import readings
 from shared.admission import Mode, Verdict
 from shared.errors import GatehouseError, SettingsError
 from shared.tickets import looks_like_ticket
+from shared.wording import language_of
 
 STATUS_EVERY_S = 2.0
 STUCK_AFTER_S = 20.0
@@ -190,9 +191,13 @@ def _open_screen(
     if port is None:
         if sys.stdout.isatty():
             cleanup.callback(feed.wake)
-            _thread("terminal", lambda: terminal.show(feed.views(stop), Console(), stop)).start()
+            language = language_of(context.config.language)
+            _thread("terminal", lambda: terminal.show(feed.views(stop), Console(), stop, language)).start()
         return
-    screen = ScreenServer(feed, context.config.screen_host, port, context.config.screen_names, pictures).open()
+    config = context.config
+    screen = ScreenServer(
+        feed, config.screen_host, port, config.screen_names, pictures, config.language
+    ).open()
     cleanup.callback(screen.close)
     print_message(f"The gate's screen: {screen.address}")
 

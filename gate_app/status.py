@@ -18,15 +18,13 @@ from gate_app.journal.scrubber import DAMAGE
 from gate_app.snapshots.roster import EventSnapshot
 from gate_app.time_format import iso
 from gate_app.time_keeper import Moment
+from gate_app.words import listed, say
 from shared.admission import Readiness
 from shared.lifecycle import OVER, EventStatus
 from shared.snapshot import DeviceRow
 
 MEMORY_LOST = "forgotten"
-MEMORY_LOST_MESSAGE = (
-    "This gate has lost its record of who came in: used tickets may be admitted once more until it has synced."
-    " Connect it to the server, or use another gate."
-)
+MEMORY_LOST_MESSAGE = say("trouble.memory_lost")
 ONLINE_FOR_MS = 90_000
 """Seen from another process, a gate that synced this recently counts as online."""
 
@@ -125,9 +123,7 @@ def _warnings(
     source: StatusSource, disk: dict[str, Any], journal: tuple[str, ...], events: list[dict[str, Any]]
 ) -> list[str]:
     """What the operator must know without asking, each message once."""
-    low = (
-        f"Only {disk['free_mb']} MB left on the disk. Free some space, or the gate will soon be unable to record scans."
-    )
+    low = say("trouble.disk_low", free=disk["free_mb"])
     forgotten = MEMORY_LOST_MESSAGE if memory_is_lost(source.connection) else ""
     unready = source.readiness.why
     found = (
@@ -146,9 +142,9 @@ def _warnings(
 def _nothing_on(events: list[dict[str, Any]]) -> str:
     """What to say where every event of this gate was cancelled: nobody will be let in; empty if one takes place."""
     cancelled = [str(event["name"]) for event in events if event.get("status") == EventStatus.CANCELLED]
-    return (
-        f"{' and '.join(cancelled)}: cancelled. Nobody is let in." if events and len(cancelled) == len(events) else ""
-    )
+    if not events or len(cancelled) != len(events):
+        return ""
+    return say("trouble.all_cancelled", events=listed(cancelled, "and"))
 
 
 def memory_is_lost(connection: sqlite3.Connection) -> bool:

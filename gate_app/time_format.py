@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
-from functools import lru_cache
+from datetime import UTC, tzinfo
+from functools import lru_cache, partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from shared.attempts import LocalTime
-
-LATEST = 253_402_214_399_000
-"""A day before the last date Python can represent: its last hours overflow in zones east of Greenwich."""
+from shared.local_moments import at, local_moment
 
 
 @lru_cache(maxsize=64)
@@ -17,18 +15,13 @@ def local_time(timezone: str) -> LocalTime:
     """A formatter for times in `timezone`; an unknown zone is formatted as UTC."""
     zone, suffix = _zone(timezone)
 
-    def text(moment: int, now: int) -> str:
-        then, today = _at(moment, zone), _at(now, zone)
-        clock = f"at {then:%H:%M}{suffix}"
-        return clock if then.date() == today.date() else f"on {then:%a} {then.day} {then:%B} {clock}"
-
-    return text
+    return partial(local_moment, zone=zone, suffix=suffix)
 
 
 def day_and_clock(moment: int, timezone: str) -> str:
     """A time of the last days in `timezone`: Sat 4 19:31:08."""
     zone, suffix = _zone(timezone)
-    then = _at(moment, zone)
+    then = at(moment, zone)
     return f"{then:%a} {then.day} {then:%H:%M:%S}{suffix}"
 
 
@@ -39,7 +32,7 @@ def iso(moment: int) -> str:
 
 @lru_cache(maxsize=64)
 def _second(second: int) -> str:
-    return _at(second * 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return at(second * 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _zone(timezone: str) -> tuple[tzinfo, str]:
@@ -47,8 +40,3 @@ def _zone(timezone: str) -> tuple[tzinfo, str]:
         return ZoneInfo(timezone), ""
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return UTC, " UTC"
-
-
-def _at(moment: int, zone: tzinfo) -> datetime:
-    # Other gates' clocks may be wildly wrong; their times must still be printable.
-    return datetime.fromtimestamp(min(max(moment, 0), LATEST) / 1000, zone)

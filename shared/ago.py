@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shared.messages import say
+
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
 
@@ -9,11 +11,7 @@ def ago(span_ms: int) -> str:
     """Such as "40 seconds ago", "18 minutes ago"; rounded down."""
     span = max(0, span_ms)
     if span < MINUTE:
-        return _count(span // SECOND, "second")
+        return say("ago.seconds", n=span // SECOND)
     if span < 2 * HOUR:
-        return _count(span // MINUTE, "minute")
-    return _count(span // HOUR, "hour") if span < 2 * DAY else _count(span // DAY, "day")
-
-
-def _count(number: int, unit: str) -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'} ago"
+        return say("ago.minutes", n=span // MINUTE)
+    return say("ago.hours", n=span // HOUR) if span < 2 * DAY else say("ago.days", n=span // DAY)

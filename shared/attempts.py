@@ -6,21 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from shared.local_moments import local_moment
 from shared.reasons import ADMITTING, Reason
 from shared.snapshot import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
 from shared.tickets import ReadTicket, Refusal
 
 LocalTime = Callable[[int, int], str]
-"""Formats (moment, now) in ms: "at 19:30", or "on Fri 3 July at 19:30" on another date."""
-
-
-def utc_words(moment: int, now: int) -> str:
-    """A LocalTime without a time-zone database, in UTC."""
-    clock = f"at {moment // 3_600_000 % 24:02}:{moment // 60_000 % 60:02} UTC"
-    days = moment // 86_400_000 - now // 86_400_000
-    if days == 0:
-        return clock
-    return f"{abs(days)} {'day' if abs(days) == 1 else 'days'} {'ahead' if days > 0 else 'ago'} {clock}"
+"""Words for (moment, now) in ms: "at 19:30", or "on Fri 3 July at 19:30" on another date."""
 
 
 class Direction(StrEnum):
@@ -103,7 +95,7 @@ class Attempt:
     other_event: str = ""  # name and time of the event the ticket is for, if known
     doors_opened: bool = False  # a supervisor opened the doors of this event on this device
     gate_opened: bool = False  # likewise a closed gate
-    local_time: LocalTime = field(default=utc_words, compare=False, repr=False)  # for messages only
+    local_time: LocalTime = field(default=local_moment, compare=False, repr=False)  # for messages only
 
 
 @dataclass(frozen=True, slots=True)

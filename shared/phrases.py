@@ -8,6 +8,8 @@ from types import MappingProxyType
 from shared.ago import ago
 from shared.attempts import Passage
 from shared.entitlements import daily_limit
+from shared.local_moments import without_preposition
+from shared.messages import say
 from shared.reasons import Reason
 from shared.scene import Scene
 from shared.standing import asked_tier, right_gate
@@ -16,9 +18,6 @@ from shared.validity import valid_days
 
 Phrases = tuple[str, str]
 """What happened, and what to do about it."""
-
-_KEEP_OUT = "Do not admit."
-_BOX_OFFICE = "Send the guest to the box office."
 
 
 def phrases(reason: Reason, scene: Scene) -> Phrases:
@@ -35,25 +34,28 @@ def _when(scene: Scene, moment: int) -> str:
 
 def _event_not_live(scene: Scene) -> Phrases:
     opens = scene.event.go_live_at
-    when = "" if opens is None or opens <= scene.attempt.now else f"; they open {_when(scene, opens)}"
-    return f"The doors are not open yet{when}.", "Ask the guest to wait; a supervisor can open the doors."
+    if opens is None or opens <= scene.attempt.now:
+        return say("denied.event_not_live"), say("do.wait_for_doors")
+    return say("denied.event_not_live_until", when=_when(scene, opens)), say("do.wait_for_doors")
 
 
 def _event_postponed(scene: Scene) -> Phrases:
     moved = scene.event.rescheduled_at
-    when = "has no new date yet" if moved is None else f"begins {_when(scene, moved)}"
-    return f"The event is postponed and {when}.", "Do not admit now; the ticket remains valid for the new date."
+    if moved is None:
+        return say("denied.event_postponed"), say("do.postponed")
+    return say("denied.event_postponed_to", when=_when(scene, moved)), say("do.postponed")
 
 
 def _gate_closed(scene: Scene) -> Phrases:
-    return f"Gate {_here(scene)} is closed.", _send_on(scene)
+    return say("denied.gate_closed", gate=_here(scene)), _send_on(scene)
 
 
 def _wrong_gate(scene: Scene) -> Phrases:
     if scene.attempt.gate is None:
-        return "This device has no gate at this event.", _send_on(scene)
-    zone = f"zone {scene.attempt.zone.name}" if scene.attempt.zone else "this ticket's zone"
-    return f"Gate {_here(scene)} does not serve {zone}.", _send_on(scene)
+        return say("denied.no_gate"), _send_on(scene)
+    zone = scene.attempt.zone
+    named = say("part.zone", name=zone.name) if zone else say("part.zone_of_ticket")
+    return say("denied.wrong_gate", gate=_here(scene), zone=named), _send_on(scene)
 
 
 def _here(scene: Scene) -> str:
@@ -61,17 +63,17 @@ def _here(scene: Scene) -> str:
 
 
 def _zone(scene: Scene) -> str:
-    return f"Zone {scene.attempt.zone.name}" if scene.attempt.zone else "This ticket's zone"
+    zone = scene.attempt.zone
+    return say("part.the_zone", name=zone.name) if zone else say("part.the_zone_of_ticket")
 
 
 def _send_on(scene: Scene) -> str:
     gate = right_gate(scene)
     if gate is None:
-        return "Ask a supervisor where to send the guest."
+        return say("do.ask_where")
     if not scene.terms.flags & TicketFlags.WHEELCHAIR:
-        return f"Send the guest to gate {gate.code}."
-    access = ", step-free" if gate.step_free else "; it is not step-free, so offer help"
-    return f"Send the guest to gate {gate.code}{access}."
+        return say("do.gate", gate=gate.code)
+    return say("do.gate_step_free" if gate.step_free else "do.gate_with_steps", gate=gate.code)
 
 
 # --- The ticket ---
@@ -81,98 +83,93 @@ def _not_valid_yet(scene: Scene) -> Phrases:
     first = scene.terms.not_before * 1000
     if first <= scene.attempt.now:
         first = min((day.start for day in valid_days(scene)), default=first)
-    return f"This ticket is valid from {_moment(scene, first)}.", "Ask the guest to come back then."
+    return say("denied.not_valid_yet", when=_moment(scene, first)), say("do.come_back")
 
 
 def _no_longer_valid(scene: Scene) -> Phrases:
     last = scene.terms.not_after * 1000
     if not last or last > scene.attempt.now:
         last = max((day.until for day in valid_days(scene)), default=last)
-    return f"This ticket was valid until {_moment(scene, last)}.", _KEEP_OUT
+    return say("denied.no_longer_valid", when=_moment(scene, last)), say("do.keep_out")
 
 
 def _moment(scene: Scene, moment: int) -> str:
-    return _when(scene, moment).removeprefix("at ").removeprefix("on ")
+    return without_preposition(_when(scene, moment))
 
 
 def _not_valid_today(scene: Scene) -> Phrases:
     coming = [day.date for day in valid_days(scene) if day.start > scene.attempt.now]
-    return f"This ticket is not valid today{f', only on {coming[0]}' if coming else ''}.", _KEEP_OUT
+    if not coming:
+        return say("denied.not_valid_today"), say("do.keep_out")
+    return say("denied.not_valid_today_but", date=coming[0]), say("do.keep_out")
 
 
 def _membership_expired(scene: Scene) -> Phrases:
     tier, row = asked_tier(scene), scene.attempt.row
     if row is not None and scene.known and row.membership_tier == tier:
-        return f"This ticket's {tier} membership has expired or was revoked.", _BOX_OFFICE
-    return f"{_zone(scene)} is for members ({tier}), and this ticket has no such membership.", _BOX_OFFICE
+        return say("denied.membership_over", tier=tier), say("do.box_office")
+    return say("denied.membership_missing", zone=_zone(scene), tier=tier), say("do.box_office")
 
 
 # --- The entitlement, and room ---
 
 
 def _already_used(scene: Scene) -> Phrases:
-    return f"Used {_trace(scene, scene.attendance.entries[-1])}.", _KEEP_OUT
+    return say("denied.already_used", trace=_trace(scene, scene.attendance.entries[-1])), say("do.keep_out")
 
 
 def _daily_limit_reached(scene: Scene) -> Phrases:
     today, limit = scene.attendance.today, daily_limit(scene)
-    entries = "entry" if limit == 1 else "entries"
-    last = _trace(scene, today[-1])
-    return f"Used {len(today)} of {limit} {entries} today, last {last}.", "Do not admit again today."
+    used = say("denied.daily_limit_reached", used=len(today), n=limit, trace=_trace(scene, today[-1]))
+    return used, say("do.not_again_today")
 
 
 def _already_inside(scene: Scene) -> Phrases:
     came = scene.attendance.inside_by
-    trace = f" {_trace(scene, came)}," if came else ""
-    return f"Entered{trace} and has not left.", "Do not admit; if the exit was not scanned, ask a supervisor."
+    if came is None:
+        return say("denied.already_inside_somewhere"), say("do.exit_not_scanned")
+    return say("denied.already_inside", trace=_trace(scene, came)), say("do.exit_not_scanned")
 
 
 def _not_inside(scene: Scene) -> Phrases:
     latest = scene.attendance.latest
-    known = f"it was last scanned {_trace(scene, latest)}" if latest else "it has no entry"
-    return f"This ticket is not inside: {known}.", "Let the guest out by hand, or ask a supervisor to record the exit."
+    if latest is None:
+        return say("denied.not_inside"), say("do.let_out")
+    return say("denied.not_inside_since", trace=_trace(scene, latest)), say("do.let_out")
 
 
 def _trace(scene: Scene, passage: Passage) -> str:
     known = (*scene.attempt.gates, *((scene.attempt.gate,) if scene.attempt.gate else ()))
-    gate = next((f"gate {gate.code}" for gate in known if gate.number == passage.gate), "another gate")
-    return f"{_when(scene, passage.at)} at {gate}, {ago(scene.attempt.now - passage.at)}"
+    code = next((gate.code for gate in known if gate.number == passage.gate), None)
+    gate = say("part.another_gate") if code is None else say("part.gate", code=code)
+    return say("part.trace", when=_when(scene, passage.at), gate=gate, ago=ago(scene.attempt.now - passage.at))
 
 
 def _zone_full(scene: Scene) -> Phrases:
-    return f"{_zone(scene)} is full.", "Ask the guest to wait until someone leaves."
+    return say("denied.zone_full", zone=_zone(scene)), say("do.wait_for_room")
 
 
 def _gate_full(scene: Scene) -> Phrases:
-    return f"Gate {_here(scene)} has reached its capacity.", _send_on(scene)
+    return say("denied.gate_full", gate=_here(scene)), _send_on(scene)
 
 
-def _always(*sentences: str) -> Callable[[Scene], Phrases]:
-    happened, to_do = sentences
-    return lambda _: (happened, to_do)
+def _always(happened: str, to_do: str) -> Callable[[Scene], Phrases]:
+    return lambda _: (say(happened), say(to_do))
 
 
 _OF: Mapping[Reason, Callable[[Scene], Phrases]] = MappingProxyType(
     {
         Reason.EVENT_NOT_LIVE: _event_not_live,
-        Reason.EVENT_CANCELLED: _always("The event is cancelled.", "Do not admit; refunds come from the organiser."),
+        Reason.EVENT_CANCELLED: _always("denied.event_cancelled", "do.refunds"),
         Reason.EVENT_POSTPONED: _event_postponed,
-        Reason.EVENT_ENDED: _always(
-            "The event has ended.", "Do not admit; a guest who left something behind can ask a supervisor."
-        ),
+        Reason.EVENT_ENDED: _always("denied.event_ended", "do.left_behind"),
         Reason.GATE_CLOSED: _gate_closed,
         Reason.WRONG_GATE: _wrong_gate,
-        Reason.TICKET_REPLACED: _always(
-            "This code was replaced by a newer one.",
-            "Ask for the latest ticket; it may now belong to somebody else.",
-        ),
-        Reason.TICKET_CANCELLED: _always("This ticket was cancelled.", f"{_KEEP_OUT} {_BOX_OFFICE}"),
-        Reason.TICKET_BLOCKED: _always("This ticket is blocked.", f"{_KEEP_OUT} Call a supervisor."),
-        Reason.TICKET_UNPAID: _always("This ticket has not been paid for.", _BOX_OFFICE),
-        Reason.NOT_IN_SNAPSHOT: _always(
-            "This gate does not know this ticket and must not accept unknown tickets.",
-            "Sync this gate and scan again; if that does not help, send the guest to the box office.",
-        ),
+        Reason.TICKET_REPLACED: _always("denied.ticket_replaced", "do.latest_ticket"),
+        Reason.TICKET_CANCELLED: _always("denied.ticket_cancelled", "do.keep_out_box_office"),
+        Reason.TICKET_BLOCKED: _always("denied.ticket_blocked", "do.supervisor"),
+        Reason.TICKET_UNPAID: _always("denied.ticket_unpaid", "do.box_office"),
+        Reason.NOT_IN_SNAPSHOT: _always("denied.not_in_snapshot", "do.sync"),
         Reason.NOT_VALID_YET: _not_valid_yet,
         Reason.NO_LONGER_VALID: _no_longer_valid,
         Reason.NOT_VALID_TODAY: _not_valid_today,

@@ -2,95 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from shared.attempts import Attempt, Override
+from shared.messages import say
 from shared.phrases import phrases
 from shared.reasons import Reason
 from shared.scene import Scene
 from shared.tickets import Refusal
+from shared.wording import joined
 
 
 def words_of_barred(reason: Reason, attempt: Attempt) -> str:
     """The message for rows 0 to 4, where nothing is known about the ticket yet."""
-    return _OF_BARRED[reason](attempt)
+    if reason is Reason.GATE_NOT_READY:
+        return _not_ready(attempt)
+    if reason is Reason.UNKNOWN_KEY and isinstance(attempt.code, Refusal) and attempt.code.key_revoked:
+        return say("barred.revoked_key")
+    if reason in {Reason.WRONG_ORGANISATION, Reason.WRONG_EVENT} and attempt.other_event:
+        return say(f"barred.{reason}_of", other=attempt.other_event)
+    return say(f"barred.{reason}")
 
 
 def words_of_denial(reason: Reason, scene: Scene) -> str:
     """The message for rows 5 to 11."""
-    return " ".join(phrases(reason, scene))
+    return joined(*phrases(reason, scene))
 
 
 def words_of_admission(reason: Reason, scene: Scene) -> str:
     """The message for row 12, an admission or exit."""
     if reason is Reason.TEST_OK:
-        outcome = "exit would be recorded" if scene.is_exit else "ticket would be admitted"
-        return f"TEST: this {outcome}. Nothing is counted."
+        return say("admitted.test_exit" if scene.is_exit else "admitted.test_entry")
     if reason is Reason.ADMITTED_REENTRY:
-        return f"Admitted again: entry {scene.attendance.ever + 1}."
-    return "Exit recorded." if reason is Reason.EXITED else "Admitted."
+        return say("admitted.again", n=scene.attendance.ever + 1)
+    return say("admitted.exited" if reason is Reason.EXITED else "admitted.first")
 
 
 def words_of_override(denied: Reason, override: Override, scene: Scene) -> str:
     """The message for an override: the decision, its reason, and the refusal it overrode."""
-    act = "Exit allowed" if scene.is_exit else "Admitted"
-    why = f": {override.reason.rstrip('.')}" if override.reason else ""
     happened, _ = phrases(denied, scene)
-    return f"{act} by a supervisor{why}. Otherwise refused: {happened}"
+    key = "admitted.override_exit" if scene.is_exit else "admitted.override"
+    if not override.reason:
+        return say(key, happened=happened)
+    return say(f"{key}_because", why=override.reason.rstrip("."), happened=happened)
 
 
 def _not_ready(attempt: Attempt) -> str:
-    why = attempt.readiness.why or "This device is not ready"
-    return f"{why.rstrip('.')}. This gate cannot admit anyone; call the operator."
-
-
-def _unknown_key(attempt: Attempt) -> str:
-    if isinstance(attempt.code, Refusal) and attempt.code.key_revoked:
-        return "Signed with a revoked key. Do not admit; send the guest to the box office."
-    return (
-        "Not one of our tickets, or newer than this gate's last sync. "
-        "Sync this gate and scan again; if that does not help, send the guest to the box office."
-    )
-
-
-def _wrong_organisation(attempt: Attempt) -> str:
-    return f"A ticket from another organiser{_other(attempt)}. Send the guest to that organiser's entrance."
-
-
-def _wrong_event(attempt: Attempt) -> str:
-    return f"A ticket for another event{_other(attempt)}. Do not admit; the guest can ask at the box office."
-
-
-def _other(attempt: Attempt) -> str:
-    return f": {attempt.other_event.rstrip('.')}" if attempt.other_event else ""
-
-
-def _always(text: str) -> Callable[[Attempt], str]:
-    return lambda _: text
-
-
-_OF_BARRED: Mapping[Reason, Callable[[Attempt], str]] = MappingProxyType(
-    {
-        Reason.GATE_NOT_READY: _not_ready,
-        Reason.CANNOT_RECORD: _always(
-            "This gate cannot write its journal, so it must not admit anyone. "
-            "Send guests to another gate and call the operator."
-        ),
-        Reason.UNREADABLE: _always(
-            "This is not one of our ticket codes. "
-            "Ask for the ticket itself, or look it up by its number or confirmation code."
-        ),
-        Reason.UNSUPPORTED_VERSION: _always(
-            "This gate's software is too old for this ticket. "
-            "Send the guest to the box office and have the gate updated."
-        ),
-        Reason.UNKNOWN_KEY: _unknown_key,
-        Reason.BAD_SIGNATURE: _always("This code has been altered or forged. Do not admit; call a supervisor."),
-        Reason.STALE_PROOF: _always(
-            "This live code has expired; it may be a screenshot. Ask the guest to open the ticket on their phone."
-        ),
-        Reason.WRONG_ORGANISATION: _wrong_organisation,
-        Reason.WRONG_EVENT: _wrong_event,
-    }
-)
+    why = attempt.readiness.why or say("barred.this_device")
+    return joined(why if why.endswith(".") else say("barred.why", why=why), say("barred.gate_not_ready"))

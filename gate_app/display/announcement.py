@@ -8,7 +8,9 @@ from enum import StrEnum
 
 from gate_app.display.json_fields import JsonObject, mapping, sequence, text
 from gate_app.indicators import wants_attention
+from gate_app.words import known, say
 from shared.ago import ago
+from shared.wording import joined
 
 
 class Tone(StrEnum):
@@ -20,56 +22,6 @@ class Tone(StrEnum):
     TEST = "test"
     FAULT = "fault"
 
-
-TITLES: dict[str, str] = {
-    "gate_not_ready": "Gate not ready",
-    "cannot_record": "Gate cannot record",
-    "unreadable": "Not a ticket",
-    "unsupported_version": "Gate needs an update",
-    "unknown_key": "Not one of ours",
-    "bad_signature": "Forged or altered",
-    "stale_proof": "Old screenshot",
-    "wrong_organisation": "Another organiser's ticket",
-    "wrong_event": "Wrong event",
-    "event_not_live": "Not open yet",
-    "event_cancelled": "Event cancelled",
-    "event_postponed": "Event postponed",
-    "event_ended": "Event has ended",
-    "gate_closed": "Gate closed",
-    "wrong_gate": "Wrong gate",
-    "ticket_replaced": "Replaced by a newer ticket",
-    "ticket_cancelled": "Ticket cancelled",
-    "ticket_blocked": "Ticket blocked",
-    "ticket_unpaid": "Not paid",
-    "not_in_snapshot": "Unknown ticket",
-    "not_valid_yet": "Too early",
-    "no_longer_valid": "Expired",
-    "not_valid_today": "Wrong day",
-    "membership_expired": "No valid membership",
-    "already_used": "Already used",
-    "daily_limit_reached": "Daily limit reached",
-    "already_inside": "Already inside",
-    "not_inside": "Not inside",
-    "zone_full": "Zone full",
-    "gate_full": "Gate full",
-    "admitted": "Valid ticket",
-    "admitted_reentry": "Welcome back",
-    "exited": "Exited",
-    "test_ok": "Valid test scan",
-    "admitted_override": "Admitted by supervisor",
-}
-
-NOTICES: dict[str, str] = {
-    "wheelchair": "Wheelchair: step-free route",
-    "companion_reserved": "Companion seat reserved",
-    "companion": "Companion",
-    "vip": "VIP",
-    "not_yet_synced": "Sold after this gate's last update",
-    "membership_unverified": "Ask for the membership card",
-    "capacity_estimated": "Occupancy is estimated",
-    "clock_uncertain": "Gate's clock may be wrong",
-    "override": "Supervisor override",
-}
 
 EARLIER = 3
 """How many of a ticket's earlier movements are shown."""
@@ -116,12 +68,12 @@ def announce(scan: JsonObject, zone: tzinfo = UTC) -> Announcement:
     return Announcement(
         tone=tone_of(scan),
         heading=heading_of(scan),
-        title=TITLES.get(reason, reason.replace("_", " ").capitalize()),
+        title=known("title", reason) or reason.replace("_", " ").capitalize(),
         spent=spent_of(scan),
         message=text(scan, "message"),
         seat=seat_of(ticket),
         zone=text(ticket, "zone"),
-        ticket=" · ".join(part for part in (text(ticket, "type"), text(ticket, "number")) if part),
+        ticket=joined(text(ticket, "type"), text(ticket, "number"), by=" · "),
         holder=text(ticket, "name"),
         notices=notices_of(scan),
         earlier=tuple(earlier_line(mapping(line), zone) for line in sequence(scan.get("history"))[-EARLIER:]),
@@ -146,13 +98,9 @@ def tone_of(scan: JsonObject) -> Tone:
 def heading_of(scan: JsonObject) -> str:
     """One or two words, the largest text on the screen."""
     tone = tone_of(scan)
-    if tone is Tone.FAULT:
-        return "GATE FAULT"
-    if tone is Tone.TEST:
-        return "TEST OK"
-    if tone is Tone.DENY:
-        return "STOP"
-    return "EXIT OK" if leaving(scan) else "COME IN"
+    if tone in {Tone.FAULT, Tone.TEST, Tone.DENY}:
+        return say(f"heading.{tone}")
+    return say("heading.exit" if leaving(scan) else "heading.admit")
 
 
 def leaving(scan: JsonObject) -> bool:
@@ -171,8 +119,7 @@ def seat_of(ticket: JsonObject) -> str:
     if ticket.get("known") is False:
         return ""
     row, seat = text(ticket, "row"), text(ticket, "seat")
-    named = (f"Row {row}" if row else "", f"Seat {seat}" if seat else "")
-    return " · ".join(part for part in named if part)
+    return joined(row and say("seat.row", row=row), seat and say("seat.seat", seat=seat), by=" · ")
 
 
 def notices_of(scan: JsonObject) -> tuple[Notice, ...]:
@@ -180,17 +127,17 @@ def notices_of(scan: JsonObject) -> tuple[Notice, ...]:
     found = [notice_of(str(code)) for code in sequence(scan.get("notices"))]
     note = text(mapping(scan.get("ticket")), "notes")
     if note:
-        found.append(Notice(f"Note: {note}", act=True))
+        found.append(Notice(say("notice.note", note=note), act=True))
     return tuple(sorted(found, key=lambda notice: not notice.act))
 
 
 def notice_of(code: str) -> Notice:
     kind, _, detail = code.partition(":")
     if kind == "membership":
-        return Notice(f"Member: {detail}", act=False)
+        return Notice(say("notice.member", tier=detail), act=False)
     if kind == "check":
-        return Notice(f"Check: {detail}", act=True)
-    return Notice(NOTICES.get(code, code.replace("_", " ")), act=wants_attention(code))
+        return Notice(say("notice.check", what=detail), act=True)
+    return Notice(known("notice", code) or code.replace("_", " "), act=wants_attention(code))
 
 
 def spent_of(scan: JsonObject) -> str:
@@ -201,14 +148,14 @@ def spent_of(scan: JsonObject) -> str:
     last = mapping(history[-1])
     then, now, gate = moment_of(last.get("at")), moment_of(scan.get("decided_at")), text(last, "gate")
     when = ago((now - then) // timedelta(milliseconds=1)) if then and now else ""
-    return " · ".join(part for part in (when, gate and f"gate {gate}") if part)
+    return joined(when, gate and say("passage.gate", gate=gate), by=" · ")
 
 
 def earlier_line(passage: JsonObject, zone: tzinfo) -> str:
     """One earlier movement of the same ticket."""
-    verb = "Left" if text(passage, "direction") == "exit" else "Came in"
+    verb = say("passage.left" if text(passage, "direction") == "exit" else "passage.came_in")
     when, gate = time_of(passage.get("at"), zone), text(passage, "gate")
-    return " ".join(part for part in (verb, when and f"at {when}", gate and f"through gate {gate}") if part)
+    return joined(verb, when and say("passage.at", when=when), gate and say("passage.through", gate=gate))
 
 
 def time_of(moment: object, zone: tzinfo) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gate_app.display.json_fields import JsonObject, number, sequence, text
+from gate_app.words import say
 
 STALE_AFTER_S = 15 * 60
-STUCK = "This gate hangs; its memory card may be failing. Use another gate, and restart this one."
+STUCK = say("trouble.stuck")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def condition(status: JsonObject, faults: Mapping[str, str]) -> Condition:
         test=text(status, "mode") == "test",
         online=status.get("online") is True,
         unsent=round(number(status, "unsent") or 0),
-        snapshot=duration(age) if age is not None else "never",
+        snapshot=duration(age) if age is not None else say("span.never"),
         snapshot_old=age is None or age > STALE_AFTER_S,
         inside=text(status, "inside"),
         warnings=(*_own_warnings(status), *faults.values()),
@@ -55,15 +56,15 @@ def stuck(last: Condition) -> Condition:
 
 
 def _own_warnings(status: JsonObject) -> tuple[str, ...]:
-    return tuple(str(line) for line in sequence(status.get("warnings")))
+    return tuple(line for line in sequence(status.get("warnings")) if isinstance(line, str))
 
 
 def duration(seconds: float) -> str:
     """A duration in a single suitable unit."""
     if seconds < 60:
-        return f"{max(0, round(seconds))} s"
+        return say("span.seconds", n=max(0, round(seconds)))
     if seconds < 3600:
-        return f"{round(seconds / 60)} min"
+        return say("span.minutes", n=round(seconds / 60))
     if seconds < 48 * 3600:
-        return f"{seconds / 3600:.1f} h"
-    return f"{round(seconds / 86_400)} days"
+        return say("span.hours", n=f"{seconds / 3600:.1f}")
+    return say("span.days", n=round(seconds / 86_400))

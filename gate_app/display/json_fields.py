@@ -11,7 +11,8 @@ JsonObject = Mapping[str, object]
 def text(fields: JsonObject, key: str) -> str:
     """The text under a key; empty if there is none."""
     value = fields.get(key)
-    return "" if value is None else str(value)
+    # A message stays one, so that it can be said in another language.
+    return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def mapping(value: object) -> JsonObject:

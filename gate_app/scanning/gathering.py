@@ -14,7 +14,9 @@ from gate_app.snapshots.roster import EventSnapshot, Roster
 from gate_app.time_format import local_time
 from gate_app.time_keeper import Moment
 from shared.as_printed import as_printed
-from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room, utc_words
+from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room
+from shared.local_moments import local_moment
+from shared.messages import say
 from shared.movements import History, passages
 from shared.scene import type_of, zone_of
 from shared.snapshot import DeviceRow, EventRow, GateRow, Movement, PolicyRow, TicketRow, ZoneRow
@@ -184,7 +186,7 @@ class Gathering:
             uncertainty=setting.moment.uncertainty,
             readiness=setting.readiness,
             other_event=self._other_event(code),
-            local_time=local_time(event.timezone) if event else utc_words,
+            local_time=local_time(event.timezone) if event else local_moment,
         )
 
     def _from_snapshot(
@@ -221,7 +223,7 @@ class Gathering:
             override=setting.override,
             doors_opened=(assignment.event, 0) in self._opened,
             gate_opened=gate is not None and (assignment.event, gate.number) in self._opened,
-            local_time=local_time(event.timezone) if event else utc_words,
+            local_time=local_time(event.timezone) if event else local_moment,
         )
         return Gathered(attempt, snapshot, assignment, zone.number if zone else 0, history_found.foreign)
 
@@ -244,7 +246,9 @@ class Gathering:
             return ""
         snapshot = self._roster.snapshots.get(code.ticket.event_number)
         event = snapshot.rows.event if snapshot else None
-        return "" if event is None else f"{event.name} {local_time(event.timezone)(event.starts_at, 0)}"
+        if event is None:
+            return ""
+        return say("barred.other_event", event=event.name, when=local_time(event.timezone)(event.starts_at, 0))
 
 
 def emptied_here(connection: sqlite3.Connection) -> dict[int, int]:

@@ -29,9 +29,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gate_app.display.announcement import Announcement, Tone, announce
 from gate_app.display.condition import condition, stuck
-from gate_app.display.hints import WORDS
 from gate_app.display.json_fields import JsonObject, text
 from gate_app.display.view import View
+from gate_app.words import say
 from hardware.ports import Hint
 
 RECENT = 10
@@ -101,7 +101,7 @@ class Feed:
             now = self._monotonic_ns()
             if now - self._hinted_ns >= HINTS_EVERY_NS:
                 self._hinted_ns = now
-                self._change(hint=WORDS[hint], hint_number=self._view.hint_number + 1)
+                self._change(hint=say(f"hint.{hint}"), hint_number=self._view.hint_number + 1)
 
     def view(self) -> View:
         """The current state."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from gate_app.display.view import View
 from gate_app.screen.feed import Feed
 from gate_app.screen.hosts import host_allowed
 from gate_app.screen.live_pictures import NO_PICTURES, LivePictures, add_live_pictures
+from gate_app.words import TEXTS
+from shared.wording import LANGUAGES, Wording, in_language, language_of, wording
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -27,6 +29,11 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+PARAMETER, COOKIE, A_YEAR_S = "lang", "gatehouse_language", 365 * 86_400
+SCRIPT_WORDS = (
+    *("ready", "not_ready", "hold_up", "cannot_admit", "exit", "online", "offline", "no_contact"),
+    *("again", "admit_nobody_else"),
+)
 FEWER_SCREENS = "Too many screens are open at this gate. Close one; this one will retry by itself.\n"
 WRONG_NAME = (
     "This gate does not accept that host name. Use its IP address, or add the name to screen_names in gate.toml.\n"
@@ -39,6 +46,7 @@ def create_screen(
     names: Collection[str] = (),
     most_screens: int = 12,
     pictures: LivePictures = NO_PICTURES,
+    language: str = "",
 ) -> Flask:
     """The web application over a feed. `stop` ends the streams; `names` are further accepted host names."""
     here = Path(__file__).parent
@@ -57,18 +65,23 @@ def create_screen(
         return response
 
     @app.get("/")
-    def page() -> str:
-        return render_template("gate.html")
+    def page() -> Response:
+        spoken = wording(TEXTS, language_asked(language))
+        response = Response(render_template("gate.html", t=spoken, languages=LANGUAGES, words=words_of_script(spoken)))
+        if wanted := asked_for():
+            # Kept by this browser only: a kiosk that starts again speaks as it did.
+            response.set_cookie(COOKIE, wanted, max_age=A_YEAR_S, httponly=True, samesite="Strict")
+        return response
 
     @app.get("/view")
     def view() -> Response:
-        return Response(packed(feed.view()), mimetype="application/json")
+        return Response(packed(feed.view(), language_asked(language)), mimetype="application/json")
 
     @app.get("/stream")
     def stream() -> Response:
         if not places.acquire(blocking=False):
             return Response(FEWER_SCREENS, 503, {"Retry-After": "5"}, mimetype="text/plain")
-        response = Response(messages(feed, stop), mimetype="text/event-stream")
+        response = Response(messages(feed, stop, language_asked(language)), mimetype="text/event-stream")
         response.call_on_close(places.release)
         return response
 
@@ -76,12 +89,30 @@ def create_screen(
     return app
 
 
-def messages(feed: Feed, stop: threading.Event) -> Iterator[bytes]:
+def asked_for() -> str:
+    """The language that the address asks for, or nothing."""
+    wanted = request.args.get(PARAMETER, "")
+    return wanted if wanted in LANGUAGES else ""
+
+
+def language_asked(default: str) -> str:
+    """The language of this request: asked for, chosen on this screen before, set for the gate, or the browser's."""
+    preferred = request.accept_languages.best_match([*LANGUAGES], default="") or ""
+    return language_of(asked_for(), request.cookies.get(COOKIE, ""), default, preferred)
+
+
+def words_of_script(spoken: Wording) -> Mapping[str, str]:
+    """The words that the page's script shows by itself, in one attribute: no script stands inside the page."""
+    return {key: spoken(f"screen.{key}") for key in SCRIPT_WORDS} | {"gate": str(spoken.texts["screen.gate"])}
+
+
+def messages(feed: Feed, stop: threading.Event, language: str) -> Iterator[bytes]:
     """Server-sent events; each carries the whole state, so there is nothing to resume."""
     yield b"retry: 1000\n\n"
     for view in feed.views(stop):
-        yield b"data: " + packed(view) + b"\n\n"
+        yield b"data: " + packed(view, language) + b"\n\n"
 
 
-def packed(view: View) -> bytes:
-    return orjson.dumps(asdict(view))
+def packed(view: View, language: str) -> bytes:
+    """What a screen is sent, in its language."""
+    return orjson.dumps(asdict(in_language(view, language)))

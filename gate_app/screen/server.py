@@ -33,19 +33,21 @@ class ScreenServer:
         port: int = 8100,
         names: Collection[str] = (),
         pictures: LivePictures = NO_PICTURES,
+        language: str = "",
     ) -> None:
         self._feed = feed
         self._pictures = pictures
         self._host = host
         self._wanted_port = port
         self._names = names
+        self._language = language
         self._stop = threading.Event()
         self._sockets: dict[int, object] = {}
         self._thread: threading.Thread | None = None
 
     def open(self) -> ScreenServer:
         """Starts serving in its own thread. Raises SettingsError if the port cannot be bound."""
-        app = create_screen(self._feed, self._stop, self._names, MOST_SCREENS, self._pictures)
+        app = create_screen(self._feed, self._stop, self._names, MOST_SCREENS, self._pictures, self._language)
         try:
             self._server = create_server(
                 app,

@@ -16,6 +16,8 @@ from rich.text import Text
 from gate_app.display.announcement import Announcement, Tone
 from gate_app.display.condition import Condition
 from gate_app.display.view import View
+from gate_app.words import TEXTS
+from shared.wording import DEFAULT, Wording, in_language, wording
 
 SHOWN_FOR_MS = 8_000
 LOOKS: dict[Tone, tuple[str, str]] = {
@@ -27,44 +29,48 @@ LOOKS: dict[Tone, tuple[str, str]] = {
 }
 
 
-def show(views: Iterable[View], console: Console, stop: threading.Event) -> None:
+def show(views: Iterable[View], console: Console, stop: threading.Event, language: str = DEFAULT) -> None:
     """Draws each view until they end or `stop` is set, then restores the terminal."""
     with Live(console=console, screen=console.is_terminal, auto_refresh=False) as live:
         for view in views:
             if stop.is_set():
                 return
-            live.update(render(view), refresh=True)
+            live.update(render(view, language), refresh=True)
 
 
-def render(view: View) -> RenderableType:
+def render(view: View, language: str = DEFAULT) -> RenderableType:
     """One view, filling the terminal."""
+    return _drawn(in_language(view, language), wording(TEXTS, language))
+
+
+def _drawn(view: View, t: Wording) -> RenderableType:
     whole = Layout()
-    edges = edge_lines(view)
+    edges = edge_lines(view, t)
     whole.split_column(
-        Layout(top_line(view.condition), size=2 if view.condition.test else 1),
-        Layout(middle(view), name="middle", ratio=1),
+        Layout(top_line(view.condition, t), size=2 if view.condition.test else 1),
+        Layout(middle(view, t), name="middle", ratio=1),
         Layout(Group(*edges), size=len(edges)),
     )
     return whole
 
 
-def middle(view: View) -> RenderableType:
+def middle(view: View, t: Wording) -> RenderableType:
     both = Layout()
-    both.split_row(Layout(verdict_panel(view), ratio=3), Layout(recent_panel(view.recent), ratio=2))
+    both.split_row(Layout(verdict_panel(view, t), ratio=3), Layout(recent_panel(view.recent, t), ratio=2))
     return both
 
 
-def verdict_panel(view: View) -> RenderableType:
+def verdict_panel(view: View, t: Wording) -> RenderableType:
     """The newest verdict while it is recent, otherwise whether the gate is ready."""
     if view.verdict is None or view.age_ms > SHOWN_FOR_MS:
-        not_ready = f"! Not ready !\n\nCannot admit anyone yet\n\n{view.condition.why}".rstrip()
-        waiting = "Ready\n\nScan a ticket" if view.condition.ready else not_ready
+        not_ready = f"! {t('screen.not_ready')} !\n\n{t('screen.cannot_admit')}\n\n{view.condition.why}".rstrip()
+        waiting = f"{t('screen.ready')}\n\n{t('screen.scan')}" if view.condition.ready else not_ready
         return Panel(Align.center(Text(waiting, justify="center"), vertical="middle"))
     style = LOOKS[view.verdict.tone][1]
-    return Panel(Align.center(verdict_text(view.verdict, view.again), vertical="middle", style=style), style=style)
+    return Panel(Align.center(verdict_text(view.verdict, view.again, t), vertical="middle", style=style), style=style)
 
 
-def verdict_text(verdict: Announcement, again: int) -> Text:
+def verdict_text(verdict: Announcement, again: int, t: Wording) -> Text:
     """Everything about one verdict, most important first."""
     symbol = LOOKS[verdict.tone][0]
     lines = [f"{symbol} {symbol} {symbol}   {spaced(verdict.heading)}   {symbol} {symbol} {symbol}", "", verdict.title]
@@ -74,9 +80,9 @@ def verdict_text(verdict: Announcement, again: int) -> Text:
         if line != ""
     ]
     if again:
-        lines += ["", "AGAIN: same ticket as a moment ago"]
+        lines += ["", t("screen.again").upper()]
     if verdict.test and verdict.tone is not Tone.TEST:
-        lines.insert(0, "TEST")
+        lines.insert(0, t("screen.test"))
     lines += ["", *(f"▲ {notice.words}" if notice.act else notice.words for notice in verdict.notices)]
     lines += [*verdict.earlier, f"#{verdict.number}  {verdict.at}" if verdict.number else verdict.at]
     return Text("\n".join(lines).rstrip(), justify="center")
@@ -87,32 +93,34 @@ def spaced(heading: str) -> str:
     return " ".join(heading)
 
 
-def recent_panel(recent: Iterable[Announcement]) -> RenderableType:
+def recent_panel(recent: Iterable[Announcement], t: Wording) -> RenderableType:
     table = Table.grid(padding=(0, 1))
     for scan in recent:
         where = " · ".join(part for part in (scan.seat, scan.zone) if part)
         table.add_row(scan.at, LOOKS[scan.tone][0], Text(scan.title), Text(where, style="dim"))
-    return Panel(table, title="Last scans")
+    return Panel(table, title=t("screen.last_scans"))
 
 
-def top_line(now: Condition) -> RenderableType:
-    place = " · ".join(part for part in (now.event, now.gate and f"Gate {now.gate}", "Exit" * now.exit_lane) if part)
+def top_line(now: Condition, t: Wording) -> RenderableType:
+    named = (now.event, now.gate and t("screen.gate", gate=now.gate), t("screen.exit") if now.exit_lane else "")
+    place = " · ".join(part for part in named if part)
     line = Table.grid(expand=True)
     line.add_column()
     line.add_column(justify="right")
-    online = Text("● Online", style="green") if now.online else Text("◇ Offline, still scanning", style="bold yellow")
+    link = Text(f"● {t('screen.online')}", style="green")
+    online = link if now.online else Text(f"◇ {t('screen.offline')}", style="bold yellow")
     line.add_row(Text(place, style="bold"), online)
-    band = Text("TEST MODE. Nobody is admitted, nothing is counted.", style="bold black on yellow", justify="center")
+    band = Text(t("screen.test_mode"), style="bold black on yellow", justify="center")
     return Group(line, band) if now.test else line
 
 
-def edge_lines(view: View) -> list[Text]:
+def edge_lines(view: View, t: Wording) -> list[Text]:
     """Warnings, then the numbers."""
     now = view.condition
     warnings = [
         Text(f"▲ {warning}", style="bold yellow", no_wrap=True, overflow="ellipsis") for warning in now.warnings
     ]
-    counts = [f"Admitted {view.admitted}", f"Refused {view.refused}"]
-    counts += [f"Inside {now.inside}"] if now.inside else []
-    counts += [f"Unsent {now.unsent}", f"List age {now.snapshot}"]
+    counts = [f"{t('count.admitted')} {view.admitted}", f"{t('count.refused')} {view.refused}"]
+    counts += [f"{t('count.inside')} {now.inside}"] if now.inside else []
+    counts += [f"{t('count.unsent')} {now.unsent}", f"{t('count.list_age')} {now.snapshot}"]
     return [*warnings, Text("   ".join(counts), no_wrap=True, overflow="ellipsis")]

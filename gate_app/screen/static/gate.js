@@ -10,10 +10,9 @@ const RETRY_AFTER_MS = 1000;
 // A connection that is accepted and never answered is given up; the browser alone would wait for ever.
 const ANSWER_WITHIN_MS = 4000;
 
-const AGAIN = "Again: same ticket as a moment ago.";
-
 const byId = (id) => document.getElementById(id);
 const setText = (id, text) => { const node = byId(id); if (node.textContent !== text) node.textContent = text; };
+const WORDS = JSON.parse(document.body.dataset.words);
 const setShown = (id, shown) => { byId(id).hidden = !shown; };
 
 let ready = true;
@@ -49,8 +48,8 @@ function scanLine(scan) {
 
 function drawWaiting() {
   document.body.dataset.tone = ready ? "wait" : "fault";
-  setText("heading", ready ? "Ready" : "Not ready");
-  setText("title", ready ? "Hold the code up to the reader" : "Cannot admit anyone yet");
+  setText("heading", ready ? WORDS.ready : WORDS.not_ready);
+  setText("title", ready ? WORDS.hold_up : WORDS.cannot_admit);
   for (const id of ["guest", "spent", "seat", "zone", "holder"]) setText(id, "");
   setText("message", ready ? "" : why);
   drawn = null;
@@ -69,7 +68,7 @@ function drawVerdict(verdict, again) {
   setText("zone", [verdict.zone, verdict.ticket].filter(Boolean).join(" · "));
   setText("holder", verdict.holder);
   setText("message", verdict.message);
-  setText("again", verdict.tone === "deny" ? AGAIN : AGAIN + " Do not admit anyone else.");
+  setText("again", verdict.tone === "deny" ? WORDS.again : WORDS.admit_nobody_else);
   setShown("again", again > 0);
   setShown("test-word", verdict.test && verdict.tone !== "test");
   byId("notices").replaceChildren(...verdict.notices.map((notice) => item(notice.words, notice.act ? "act" : "know")));
@@ -107,9 +106,9 @@ function drawCondition(view) {
   ready = now.ready;
   why = now.why;
   setText("event", now.event || "Gatehouse");
-  setText("gate", [now.gate && "Gate " + now.gate, now.exit_lane ? "Exit" : ""].filter(Boolean).join(" · "));
+  setText("gate", [now.gate && WORDS.gate.replace("{gate}", () => now.gate), now.exit_lane ? WORDS.exit : ""].filter(Boolean).join(" · "));
   byId("link").dataset.online = now.online ? "yes" : "no";
-  setText("link-words", now.online ? "Online" : "Offline, still scanning");
+  setText("link-words", now.online ? WORDS.online : WORDS.offline);
   setShown("test-band", now.test);
   setText("admitted", String(view.admitted));
   setText("refused", String(view.refused));
@@ -163,10 +162,10 @@ function showNoContact() {
   clearTimeout(backToWaiting);
   drawWaiting();
   document.body.dataset.tone = "lost";
-  setText("heading", "No contact");
+  setText("heading", WORDS.no_contact);
   setText("title", "");
   byId("link").dataset.online = "no";
-  setText("link-words", "No contact");
+  setText("link-words", WORDS.no_contact);
   setShown("lost", true);
   fit();
 }
@@ -181,7 +180,7 @@ function look() {
 function listen() {
   asked = clocks();
   if (stream) stream.close();
-  stream = new EventSource("/stream");
+  stream = new EventSource("/stream?lang=" + document.documentElement.lang);
   stream.onmessage = (message) => { noteContact(); draw(JSON.parse(message.data)); };
   // The browser's own retries come late, and not at all after a refusal.
   stream.onerror = () => stream.close();

@@ -4,8 +4,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from gate_app.display.announcement import NOTICES, TITLES, Tone, announce, heading_of, notice_of
+from gate_app.display.announcement import Tone, announce, heading_of, notice_of
+from gate_app.words import TEXTS
 from shared.reasons import ADMITTING, Reason
+from shared.wording import LANGUAGES, in_language, wording
 from tests.browser.gate_scenes import a_scan, already_used
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -15,13 +17,12 @@ def of(reason: Reason, **changes: object) -> dict[str, object]:
     return a_scan(verdict="admit" if reason in ADMITTING else "deny", reason=reason.value, **changes)
 
 
-@pytest.mark.parametrize("reason", list(Reason))
-def test_every_reason_has_a_title_of_its_own(reason: Reason) -> None:
-    assert announce(of(reason)).title == TITLES[reason]
-
-
-def test_no_two_reasons_share_a_title() -> None:
-    assert len(set(TITLES.values())) == len(TITLES) == len(Reason)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_reason_has_a_title_of_its_own_in_every_language(language: str) -> None:
+    titles = {in_language(announce(of(reason)).title, language) for reason in Reason}
+    texts = wording(TEXTS, language).texts
+    assert titles == {text for key, text in texts.items() if key.startswith("title.")}
+    assert len(titles) == len(Reason)
 
 
 @pytest.mark.parametrize("reason", [reason for reason in Reason if reason not in ADMITTING])
@@ -114,7 +115,9 @@ def test_a_notice_newer_than_this_gate_is_shown_and_calls_staff() -> None:
 
 def test_every_notice_of_the_domain_has_a_text() -> None:
     plain = {"wheelchair", "companion_reserved", "companion", "vip", "not_yet_synced", "membership_unverified"}
-    assert set(NOTICES) == plain | {"capacity_estimated", "clock_uncertain", "override"}
+    with_detail = {"note", "member", "check"}
+    named = {key.removeprefix("notice.") for key in wording(TEXTS, "en").texts if key.startswith("notice.")}
+    assert named - with_detail == plain | {"capacity_estimated", "clock_uncertain", "override"}
 
 
 def test_a_used_ticket_says_where_and_when() -> None:

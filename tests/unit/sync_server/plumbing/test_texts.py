@@ -13,8 +13,8 @@ from markupsafe import Markup
 from sync_server.plumbing.texts import LANGUAGES, Text, Translator, language_of, translator
 from tests.architecture.tree import ROOT
 
-FOLDERS = sorted((ROOT / "sync_server").glob("*/texts"))
-WITHOUT_WORDS = ("admin", "storefront")
+FOLDERS = sorted(ROOT.glob("sync_server/*/texts")) + [ROOT / "shared" / "texts", ROOT / "gate_app" / "texts"]
+WITHOUT_WORDS = ("sync_server/admin", "sync_server/storefront", "gate_app/screen")
 """The packages whose templates have been freed of words."""
 WITH_WORDS = "seat_map"
 """Pages whose words are still in them and in their scripts."""
@@ -44,7 +44,7 @@ def templates() -> list[Path]:
     return [
         path
         for name in WITHOUT_WORDS
-        for path in sorted((ROOT / "sync_server" / name / "templates").rglob("*.html"))
+        for path in sorted((ROOT / name / "templates").rglob("*.html"))
         if not path.stem.startswith(WITH_WORDS)
     ]
 
