@@ -41,7 +41,7 @@ class Config(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="GATEHOUSE_GATE_", frozen=True, extra="forbid")
 
     readers: tuple[ReaderSettings, ...] = ()
-    language: str = ""  # of the screens; "": as the browser prefers
+    language: Literal["", "en", "de", "fr", "af"] = ""  # of the screens; "": as the browser prefers
     gate: str = ""  # the code of the gate where this device stands, if the organiser leaves the choice
     indicators: tuple[str, ...] = ()
     barrier: str = "none"

@@ -196,7 +196,12 @@ def _open_screen(
         return
     config = context.config
     screen = ScreenServer(
-        feed, config.screen_host, port, config.screen_names, pictures, config.language
+        feed,
+        config.screen_host,
+        port,
+        names=config.screen_names,
+        pictures=pictures,
+        language=config.language,
     ).open()
     cleanup.callback(screen.close)
     print_message(f"The gate's screen: {screen.address}")

@@ -16,9 +16,8 @@ def say(key: str, /, **values: Any) -> Said:
     return Said(TEXTS, key, values)
 
 
-def known(kind: str, code: str) -> str:
-    """The words for a code; empty for one that is newer than this gate."""
-    key = f"{kind}.{code}"
+def known(key: str) -> str:
+    """The words of a key that names a code; empty for a code that is newer than this gate."""
     return say(key) if key in wording(TEXTS, DEFAULT) else ""
 
 

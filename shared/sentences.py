@@ -39,10 +39,10 @@ def words_of_admission(reason: Reason, scene: Scene) -> str:
 def words_of_override(denied: Reason, override: Override, scene: Scene) -> str:
     """The message for an override: the decision, its reason, and the refusal it overrode."""
     happened, _ = phrases(denied, scene)
-    key = "admitted.override_exit" if scene.is_exit else "admitted.override"
     if not override.reason:
-        return say(key, happened=happened)
-    return say(f"{key}_because", why=override.reason.rstrip("."), happened=happened)
+        return say("admitted.override_exit" if scene.is_exit else "admitted.override", happened=happened)
+    key = "admitted.override_exit_because" if scene.is_exit else "admitted.override_because"
+    return say(key, why=override.reason.rstrip("."), happened=happened)
 
 
 def _not_ready(attempt: Attempt) -> str:

@@ -68,7 +68,7 @@ def announce(scan: JsonObject, zone: tzinfo = UTC) -> Announcement:
     return Announcement(
         tone=tone_of(scan),
         heading=heading_of(scan),
-        title=known("title", reason) or reason.replace("_", " ").capitalize(),
+        title=known(f"title.{reason}") or reason.replace("_", " ").capitalize(),
         spent=spent_of(scan),
         message=text(scan, "message"),
         seat=seat_of(ticket),
@@ -137,7 +137,7 @@ def notice_of(code: str) -> Notice:
         return Notice(say("notice.member", tier=detail), act=False)
     if kind == "check":
         return Notice(say("notice.check", what=detail), act=True)
-    return Notice(known("notice", code) or code.replace("_", " "), act=wants_attention(code))
+    return Notice(known(f"notice.{code}") or code.replace("_", " "), act=wants_attention(code))
 
 
 def spent_of(scan: JsonObject) -> str:

@@ -43,6 +43,7 @@ WRONG_NAME = (
 def create_screen(
     feed: Feed,
     stop: threading.Event,
+    *,
     names: Collection[str] = (),
     most_screens: int = 12,
     pictures: LivePictures = NO_PICTURES,
@@ -97,8 +98,7 @@ def asked_for() -> str:
 
 def language_asked(default: str) -> str:
     """The language of this request: asked for, chosen on this screen before, set for the gate, or the browser's."""
-    preferred = request.accept_languages.best_match([*LANGUAGES], default="") or ""
-    return language_of(asked_for(), request.cookies.get(COOKIE, ""), default, preferred)
+    return language_of(asked_for(), request.cookies.get(COOKIE, ""), default, *request.accept_languages.values())
 
 
 def words_of_script(spoken: Wording) -> Mapping[str, str]:

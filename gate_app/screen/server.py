@@ -31,6 +31,7 @@ class ScreenServer:
         feed: Feed,
         host: str = "127.0.0.1",
         port: int = 8100,
+        *,
         names: Collection[str] = (),
         pictures: LivePictures = NO_PICTURES,
         language: str = "",
@@ -47,7 +48,14 @@ class ScreenServer:
 
     def open(self) -> ScreenServer:
         """Starts serving in its own thread. Raises SettingsError if the port cannot be bound."""
-        app = create_screen(self._feed, self._stop, self._names, MOST_SCREENS, self._pictures, self._language)
+        app = create_screen(
+            self._feed,
+            self._stop,
+            names=self._names,
+            most_screens=MOST_SCREENS,
+            pictures=self._pictures,
+            language=self._language,
+        )
         try:
             self._server = create_server(
                 app,

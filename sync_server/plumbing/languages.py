@@ -23,8 +23,7 @@ def asked_for() -> str:
 def of_request(default: str = "", *, with_cookie: bool = True) -> str:
     """The language of this request; without the cookie for pages that shared caches may keep."""
     remembered = request.cookies.get(COOKIE, "") if with_cookie else ""
-    preferred = request.accept_languages.best_match([*LANGUAGES], default="") or ""
-    return language_of(asked_for(), remembered, preferred, default)
+    return language_of(asked_for(), remembered, *request.accept_languages.values(), default)
 
 
 def remember(response: Response) -> None:

@@ -166,6 +166,35 @@ def test_two_guests_with_the_same_verdict_do_not_look_alike(screen: Page, feed: 
     expect(screen.locator("#recent li").first).to_contain_text("#42")
 
 
+def test_a_steward_switches_the_language_and_the_kiosk_remembers_it(screen: Page, feed: Feed) -> None:
+    feed.status(a_status(not_ready=None))
+    feed.show(already_used())
+    expect(screen.locator("#title")).to_have_text("Already used")
+    screen.locator(".languages summary").click()
+    screen.get_by_role("link", name="Deutsch").click()
+    expect(screen.locator("#title")).to_have_text("Schon benutzt")
+    expect(screen.locator("h1")).to_have_text("STOPP")
+    expect(screen.locator("#spent")).to_have_text("vor 18 Minuten · Gate B")
+    expect_text(screen, "Abgewiesen")
+    screen.goto(screen.url.partition("?")[0])
+    expect(screen.locator("#title")).to_have_text("Schon benutzt")
+    assert screen.evaluate("document.documentElement.lang") == "de"
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "af"])
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_longer_languages_fit_small_screens_too(
+    browser_page: Page, feed: Feed, server: ScreenServer, scene: Scene, language: str
+) -> None:
+    scene.show(feed)
+    for width, height in ((480, 320), (800, 480), PHONE):
+        browser_page.set_viewport_size({"width": width, "height": height})
+        browser_page.goto(f"{server.address}?lang={language}")
+        expect(browser_page.locator("#gate")).not_to_be_empty()
+        assert browser_page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        assert cut_off(browser_page) == [], width
+
+
 LONGEST = max((line.split(" | ")[1] for line in MESSAGES), key=len)
 
 

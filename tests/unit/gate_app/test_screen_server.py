@@ -91,6 +91,35 @@ def test_every_answer_is_protected(server: ScreenServer, path: str) -> None:
     assert "Access-Control-Allow-Origin" not in headers
 
 
+@pytest.mark.parametrize(
+    ("path", "headers", "language"),
+    [
+        ("/", {}, "en"),
+        ("/", {"Accept-Language": "fr-CA, en;q=0.5"}, "fr"),
+        ("/?lang=af", {"Accept-Language": "fr"}, "af"),
+        ("/?lang=xx", {}, "en"),
+    ],
+)
+def test_a_page_speaks_as_asked_as_chosen_before_or_as_the_browser_prefers(
+    path: str, headers: dict[str, str], language: str
+) -> None:
+    asked = create_screen(Feed(time.monotonic_ns), threading.Event()).test_client().get(path, headers=headers)
+    assert f'<html lang="{language}">' in asked.text
+    assert ("Set-Cookie" in asked.headers) == (path == "/?lang=af")
+
+
+def test_what_was_chosen_on_this_screen_comes_before_what_the_browser_prefers() -> None:
+    client = create_screen(Feed(time.monotonic_ns), threading.Event()).test_client()
+    client.get("/?lang=de")
+    assert '<html lang="de">' in client.get("/", headers={"Accept-Language": "fr"}).text
+
+
+def test_a_gate_set_to_a_language_speaks_it_whatever_the_browser_prefers() -> None:
+    client = create_screen(Feed(time.monotonic_ns), threading.Event(), language="af").test_client()
+    assert 'lang="af"' in client.get("/", headers={"Accept-Language": "en"}).text
+    assert "Nog geen" in client.get("/").text
+
+
 def test_the_screen_is_read_only() -> None:
     app = create_screen(Feed(time.monotonic_ns), threading.Event())
     methods = {method for rule in app.url_map.iter_rules() for method in rule.methods or ()}

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from sync_server.plumbing.texts import LANGUAGES, Text, Translator, language_of, translator
 from tests.architecture.tree import ROOT
 
-FOLDERS = sorted(ROOT.glob("sync_server/*/texts")) + [ROOT / "shared" / "texts", ROOT / "gate_app" / "texts"]
+FOLDERS = [*sorted(ROOT.glob("sync_server/*/texts")), ROOT / "shared" / "texts", ROOT / "gate_app" / "texts"]
 WITHOUT_WORDS = ("sync_server/admin", "sync_server/storefront", "gate_app/screen")
 """The packages whose templates have been freed of words."""
 WITH_WORDS = "seat_map"
@@ -27,7 +27,7 @@ SPOKEN = re.compile(r"\b(?:alt|aria-label|aria-description|placeholder|title|con
 TAG = re.compile(r"<[^>]*>", re.DOTALL)
 USED = re.compile(r"(?<![\w.])t\(\s*[\"']([a-z_.0-9]+)[\"']\s*[,)]")
 NOT_SPOKEN = re.compile(
-    r"width=device-width.*|light dark|summary_large_image|website|text|no-referrer|\{\"include.*|Gatehouse"
+    r"width=device-width.*|light dark|dark|noindex|summary_large_image|website|text|no-referrer|\{\"include.*|Gatehouse"
 )
 LETTER = re.compile(r"[^\W\d_]{2,}")
 
