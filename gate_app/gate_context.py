@@ -30,8 +30,8 @@ from gate_app.sync.health import HealthTeller
 from gate_app.sync.pull import Puller, SyncState
 from gate_app.sync.push import Pusher
 from gate_app.time_keeper import Moment, TimeKeeper
-from hardware.machine import machine_state
 from gate_app.words import say
+from hardware.machine import machine_state
 from shared.admission import Readiness
 from shared.clock import Clock, MonotonicClock
 from shared.errors import Conflict, StorageError
