@@ -100,7 +100,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
                 "/conflicts",
             )
         ),
-        *(here + part for part in ("/door", "/wall", "/screens")),
+        *(here + part for part in ("/door", "/wall", "/screens", "/names", "/names.pdf")),
         f"{here}/status?target=cancelled",
         "/admin/account",
         "/admin/account/second-factor",
