@@ -194,6 +194,16 @@ def tickets_of_orders(event: EventKey) -> Select[int]:
     return select(ticket_id).where(*here, OrderLineRow.order_id.in_(mine))
 
 
+def count_admissions_by_days(session: Session, event: EventKey) -> dict[int, tuple[int, int]]:
+    """How many admissions were ever ordered, and how many of them were paid, by the bitmap of their days."""
+    line, order = OrderLineRow, OrderRow
+    whose = (line.organisation_id == order.organisation_id) & (line.order_id == order.id)
+    paid = func.sum(case((order.paid_at.is_not(None), 1), else_=0))
+    counted = select(line.valid_days, func.count(), paid).join(order, whose).where(event.of(order))
+    rows = session.execute(counted.where(line.organisation_id == event.organisation_id).group_by(line.valid_days))
+    return {days: (int(ordered), int(of_them)) for days, ordered, of_them in rows}
+
+
 def count_admissions(session: Session, event: EventKey) -> tuple[dict[int, int], dict[int, int]]:
     """How many admissions of each ticket type were ever ordered at an event, and how many of them were paid."""
     line, order = OrderLineRow, OrderRow

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
+from shared.rows import EventDay
 from sync_server.checkout import queries as checkout
 from sync_server.checkout.sessions import queries as sessions
+from sync_server.events import chosen_days, snapshot_rows
 from sync_server.events import queries as events
 from sync_server.events.rules import mark
 from sync_server.holds import queries as holds
 from sync_server.plumbing.event_key import EventKey
 from sync_server.queueing import queries as queueing
 from sync_server.scans import queries as scans
+from sync_server.scans.attendance import days as attendance
 from sync_server.tickets import queries as tickets
 
 
@@ -23,6 +27,16 @@ class TypeFunnel:
 
     number: int
     name: str
+    ordered: int
+    paid: int
+    entered: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayFunnel:
+    """Admissions to one event day: a ticket for several counts on each of them."""
+
+    date: str
     ordered: int
     paid: int
     entered: int
@@ -45,6 +59,7 @@ class Funnel:
     paid: int
     entered: int
     types: list[TypeFunnel]
+    days: list[DayFunnel]
 
 
 def funnel(session: Session, key: EventKey) -> Funnel:
@@ -73,4 +88,15 @@ def funnel(session: Session, key: EventKey) -> Funnel:
         paid=sum(paid.values()),
         entered=sum(entered.values()),
         types=types,
+        days=_days(session, key, snapshot_rows.days(event)),
     )
+
+
+def _days(session: Session, key: EventKey, days: tuple[EventDay, ...]) -> list[DayFunnel]:
+    ordered, paid = Counter[int](), Counter[int]()
+    for bits, (all_of_them, of_them_paid) in checkout.count_admissions_by_days(session, key).items():
+        for number in chosen_days.numbers(bits, len(days)):
+            ordered[number] += all_of_them
+            paid[number] += of_them_paid
+    came = attendance.counts(session, key, days)
+    return [DayFunnel(day.date, ordered[n], paid[n], came[day.date]) for n, day in enumerate(days)]

@@ -20,6 +20,15 @@ class TypeFunnelView(View):
     entered: int
 
 
+class DayFunnelView(View):
+    """Admissions to one event day: ordered, paid, and entered on it. A ticket for several days counts on each."""
+
+    date: str
+    ordered: int
+    paid: int
+    entered: int
+
+
 class FunnelView(View):
     """How many came how far at an event.
 
@@ -40,6 +49,7 @@ class FunnelView(View):
     paid: int
     entered: int
     types: list[TypeFunnelView]
+    days: list[DayFunnelView]
 
 
 class FunnelsView(BaseModel):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.rows import EventDay
@@ -40,6 +40,16 @@ def on_day(session: Session, event: EventKey, day: EventDay, named: Collection[i
     others = Counter(_sums(session, event, day))
     others.subtract(here.values())
     return DayAttendance(here, +others)
+
+
+def counts(session: Session, event: EventKey, days: Sequence[EventDay]) -> Counter[str]:
+    """How many tickets came on each of these days, by its date."""
+    summed = bases.stored(session, event)
+    if summed is None or summed.rules != bases.current_rules(session, event):
+        return Counter({day.date: on_day(session, event, day, ()).others.total() for day in days if summed})
+    dates = {day.start: day.date for day in days}
+    wanted = select(DaySum.day, func.sum(DaySum.n)).where(event.of(DaySum)).group_by(DaySum.day)
+    return Counter({dates[start]: int(n) for start, n in session.execute(wanted) if start in dates})
 
 
 def _sums(session: Session, event: EventKey, day: EventDay) -> dict[Came, int]:

@@ -69,3 +69,12 @@ def test_what_is_ordered_stays_reserved_when_the_event_gets_another_day(festival
     assert festival.note(waiting)["state"] == "paid"
     assert festival.refund(waiting)["state"] == "refunded"
     assert guest.post(festival.orders_path, body)["state"] == "pending"
+
+
+def test_the_funnel_counts_each_day_by_itself(festival: Shop) -> None:
+    festival.note(order(festival, "A-1", FRIDAY))
+    festival.note(order(festival, "A-2"))
+    order(festival, "A-3", SATURDAY)
+    friday, saturday = festival.api.get(f"{festival.sale.path}/funnel")["days"]
+    assert friday == {"date": FRIDAY, "ordered": 2, "paid": 2, "entered": 0}
+    assert saturday == {"date": SATURDAY, "ordered": 2, "paid": 1, "entered": 0}

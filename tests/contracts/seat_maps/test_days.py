@@ -62,6 +62,8 @@ def test_seat_is_taken_on_each_day_that_its_guest_attends(festival: MappedEvent,
     shown(gate, concert, other)
     gate.upload()
     assert day(festival, "2026-07-05")["inside"] == [10]
+    funnel = festival.stage.api.get(f"/api/events/{festival.id}/funnel")["days"]
+    assert [(each["date"], each["entered"]) for each in funnel] == [("2026-07-04", 3), ("2026-07-05", 1)]
     assert (day(festival, "2026-07-04")["inside"], day(festival, "2026-07-04")["left"]) == ([1], [10])
 
 
