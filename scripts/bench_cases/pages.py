@@ -68,9 +68,9 @@ def _filled(rule: str, ids: dict[str, str]) -> str:
 
 
 def _timed(client: FlaskClient, path: str, desk: FullDesk, times: int) -> Spread | None:
-    """How long a page takes, in ms; None for one of something that this desk does not have."""
+    """How long a page takes, in ms; None for one of something that this desk does not have, or of a person alone."""
     first = client.get(path, headers=desk.headers)  # what a process keeps is kept already
-    if first.status_code in {302, 404, 409}:
+    if first.status_code in {302, 403, 404, 409}:
         return None
     if first.status_code != 200:
         raise RuntimeError(f"{path}: {first.status_code} {first.get_data(as_text=True)[:300]}")

@@ -15,8 +15,7 @@ from uuid import UUID
 from flask.testing import FlaskClient
 from sqlalchemy import Table, insert, select
 
-from scripts.benchmarking.many_events import settle
-from scripts.benchmarking.measured_server import MeasuredServer
+from scripts.benchmarking.measured_server import MeasuredServer, analyse
 from shared.clock import wall_clock
 from shared.ids import uuid7
 from sync_server.app import ServerRuntime, web_app
@@ -57,7 +56,7 @@ class FullDesk:
 
 
 def full_desk(server: MeasuredServer, runtime: ServerRuntime, size: Size) -> FullDesk:
-    """Fill the demo organisation, and do what the nights do."""
+    """Fill the demo organisation, and let the database count it."""
     client, headers = web_app(runtime).test_client(), {"Authorization": f"Bearer {server.demo['api_token']}"}
     event = server.demo["event"]["id"]
     order = _ask(client, headers, f"/api/events/{event}/sales", _SALE)["id"]
@@ -66,7 +65,7 @@ def full_desk(server: MeasuredServer, runtime: ServerRuntime, size: Size) -> Ful
     client.put(f"/api/events/{event}/queue", json={}, headers=headers)
     client.put(f"/api/events/{event}/waiting-list", json={"open": True}, headers=headers)
     _fill(runtime, order, event, size)
-    settle(server)
+    analyse(server)
     named = {"event_id": event, "order_id": order, "number": "1", "venue_id": server.demo["venue"]["id"]}
     return FullDesk(named | {"device_id": server.demo["device"]["id"]}, headers)
 

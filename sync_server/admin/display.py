@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from datetime import date as Date  # noqa: N812 - `date` writes one
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -97,6 +98,11 @@ def date_time(millis: Millis | None, timezone: str = "UTC") -> str:
 def date(millis: Millis, timezone: str = "UTC") -> str:
     """A day by the clocks of the venue."""
     return Style.of(DEFAULT, timezone).short_day(millis)
+
+
+def month(day: Date) -> str:
+    """Such as July 2026."""
+    return f"{day:%B %Y}"
 
 
 def field_time(millis: Millis | None, timezone: str) -> str:

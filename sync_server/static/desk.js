@@ -119,3 +119,13 @@ if (till) {
   till.addEventListener("input", total);
   total();
 }
+
+// A picture is looked at before it is sent; as data, because the policy allows no other address of it.
+for (const field of document.querySelectorAll("[data-preview]")) {
+  field.addEventListener("change", () => {
+    const shown = document.getElementById(field.dataset.preview), reader = new FileReader();
+    shown.hidden = !field.files.length;
+    reader.addEventListener("load", () => { shown.src = reader.result; });
+    if (field.files.length) reader.readAsDataURL(field.files[0]);
+  });
+}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Final, Literal
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.browser.page_width import assert_fits_width
@@ -35,12 +37,12 @@ def page(browser_page: Page, season: Season) -> Page:
     return browser_page
 
 
-def looked_at(page: Page, name: str) -> None:
-    """The page fits every width, and axe finds nothing, in the dark either; keep a picture at both sizes."""
+def looked_at(page: Page, name: str = "") -> None:
+    """The page fits every width, and axe finds nothing, in the dark either; keep a picture of it, if it has a name."""
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 844 if width < 1000 else 900})
         assert_fits_width(page, width)
-        if width != WIDTHS[0]:
+        if name and width != WIDTHS[0]:
             keep_screenshot(page, f"desk-{name}-{'phone' if width < 1000 else 'desktop'}", whole=width > 1000)
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -67,7 +69,7 @@ def test_codes_are_made_used_and_revoked(page: Page, season: Season) -> None:
     page.get_by_role("link", name="New discount").click()
     page.get_by_role("button", name="Make the codes").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    looked_at(page, "code-form")
+    looked_at(page)
     page.get_by_label("For whom?").fill("Newsletter")
     page.get_by_label("How much less").fill("15")
     page.get_by_label("Regular").check()
@@ -86,7 +88,7 @@ def test_codes_are_made_used_and_revoked(page: Page, season: Season) -> None:
     page.get_by_role("link", name="Newsletter").click()
     page.get_by_role("link", name="Revoke").click()
     expect(page.get_by_text("uses that are lost")).to_be_visible()
-    looked_at(page, "code-revoke")
+    looked_at(page)
     page.get_by_role("button", name="Revoke 40 codes").click()
     expect(page.get_by_role("row").filter(has_text="Newsletter")).to_contain_text("revoked")
 
@@ -95,7 +97,7 @@ def test_a_queue_is_given_looked_into_paused_and_goes_on(page: Page, season: Sea
     event = season.another("Queue Night")
     page.goto(f"{season.address}/admin/events/{event}/queue")
     expect(page.get_by_role("heading", name="No queue")).to_be_visible()
-    looked_at(page, "queue-none")
+    looked_at(page)
     page.get_by_label("How many choose and pay at once").fill("2")
     page.get_by_role("button", name="Give the event a queue").click()
     season.queues(event, 5)
@@ -115,7 +117,7 @@ def test_a_queue_is_given_looked_into_paused_and_goes_on(page: Page, season: Sea
     expect(figures.nth(1)).to_have_text("3")
     page.get_by_role("link", name="Take the queue away").click()
     expect(page.get_by_role("button", name="Take it away from 2 guests who wait")).to_be_visible()
-    looked_at(page, "queue-remove")
+    looked_at(page)
 
 
 def test_a_party_gets_an_offer_before_its_turn_and_another_is_taken_off(page: Page, season: Season) -> None:
@@ -135,6 +137,36 @@ def test_a_party_gets_an_offer_before_its_turn_and_another_is_taken_off(page: Pa
     expect(page.get_by_text("1: passed over by hand")).to_be_visible()
     looked_at(page, "waiting-list")
     page.get_by_role("row").filter(has_text="party2@example.org").get_by_role("link", name="Take off").click()
-    looked_at(page, "waiting-off")
+    looked_at(page)
     page.get_by_role("button", name="Take 3 people off the list").click()
     expect(page.get_by_text("party2@example.org")).to_have_count(0)
+
+
+def test_an_event_gets_a_picture_and_a_series_that_the_calendar_shows(page: Page, season: Season) -> None:
+    event = season.another("Matinee")
+    page.goto(f"{season.address}/admin/events/{event}/covers")
+    expect(page.get_by_text("no picture of its own")).to_be_visible()
+    page.get_by_label("Picture").set_input_files({"name": "hall.png", "mimeType": "image/png", "buffer": a_picture()})
+    expect(page.locator("#preview")).to_be_visible()
+    page.get_by_label("What it shows").fill("The hall in red")
+    page.get_by_role("button", name="Add the picture").click()
+    expect(page.get_by_role("img", name="The hall in red")).to_be_visible()
+    looked_at(page, "covers")
+    page.goto(f"{season.address}/admin/events/{event}/copy")
+    page.get_by_label("Sat").check()
+    page.get_by_label("How often").fill("2")
+    looked_at(page)
+    page.get_by_role("button", name="Make all drafts").click()
+    expect(page.get_by_role("link", name="Matinee")).to_have_count(2)
+    page.get_by_role("link", name="Calendar").click()
+    expect(page.get_by_role("link", name="Night Music 7")).to_be_visible()
+    looked_at(page, "calendar")
+    page.get_by_role("link", name="August 2026").click()
+    expect(page.get_by_role("link", name="Matinee")).to_have_count(3)
+
+
+def a_picture() -> bytes:
+    """A red picture, as a camera might write it."""
+    drawn = BytesIO()
+    Image.new("RGB", (1600, 900), (150, 20, 40)).save(drawn, "PNG")
+    return drawn.getvalue()

@@ -75,6 +75,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
         "/admin/decisions",
         "/admin/events",
         "/admin/events/new",
+        "/admin/events/calendar",
         "/admin/orders",
         "/admin/search?q=guest",
         "/admin/devices",
