@@ -15,6 +15,7 @@ from sync_server.accounts import invitation_routes, login_routes, own_organisati
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
 from sync_server.accounts.public_routes import PUBLIC_ROUTES, Audience
+from sync_server.admin import page as admin_page
 from sync_server.admin import routes as admin_routes
 from sync_server.appearance import routes as appearance_routes
 from sync_server.archives import routes as archives_routes
@@ -89,6 +90,7 @@ from sync_server.seating import wiring as seating_wiring
 from sync_server.seating.taken import SeatingPorts, count_taken
 from sync_server.self_service import routes as self_service_routes
 from sync_server.self_service import wiring as self_service_wiring
+from sync_server.storefront import page as shop_page
 from sync_server.storefront import routes as storefront_routes
 from sync_server.sync import routes as sync_routes
 from sync_server.ticket_files import routes as ticket_files_routes
@@ -151,6 +153,8 @@ WIRINGS = (
     monitoring_wiring.wire,
     archives_wiring.wire,
 )
+ERROR_PAGES = {"/admin": admin_page.error_page, "/o": shop_page.error_page, "": shop_page.error_page}
+"""Who shows errors as pages: the desk its own, the shop its own and those of unknown addresses."""
 BLUEPRINTS = (
     health.bp,
     api_docs.bp,
@@ -329,6 +333,7 @@ def web_app(runtime: ServerRuntime) -> APIFlask:
     _configure(app, parts.config)
     _with_deadlines(app, parts)
     app.extensions[EXTENSION] = parts
+    app.extensions[web.ERROR_PAGES] = ERROR_PAGES
     web.install(app)
     locations.install(app)
     app.before_request(_identify)

@@ -18,7 +18,15 @@ from sync_server.appearance import accents
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.texts import DEFAULT, Translator, translator
-from sync_server.plumbing.web import current_actor, current_principal, mark_action, maybe_principal, request_id, require
+from sync_server.plumbing.web import (
+    current_actor,
+    current_principal,
+    error_response,
+    mark_action,
+    maybe_principal,
+    request_id,
+    require,
+)
 from sync_server.ticket_files.design import accent_of, design_of
 from sync_server.waiting.handing_over import listener_url
 
@@ -66,16 +74,13 @@ def render_page(template: str, /, **context: object) -> str:
         with parts().database.reading() as session:
             name = accounts.organisation(session, who.organisation_id).name
             colour = accent_of(design_of(session, who.organisation_id))
-    shared = {
-        "who": who,
-        "organisation_name": name,
-        "colour": colour,
-        "accent": accents.accent_path(colour),
-        "now": parts().clock(),
-        "display": display,
-        "outside": current_actor().platform_role if who is not None else "",
-    }
-    return render_template(f"admin/{template}", **(shared | context), may=may, t=words())
+    framed = {"who": who, "organisation_name": name, "colour": colour, "accent": accents.accent_path(colour)}
+    outside = current_actor().platform_role if who is not None else ""
+    return _rendered(template, framed | {"outside": outside} | context)
+
+
+def _rendered(template: str, shown: dict[str, object]) -> str:
+    return render_template(f"admin/{template}", now=parts().clock(), display=display, may=may, t=words(), **shown)
 
 
 def may(action: str) -> bool:
@@ -105,7 +110,18 @@ def _set_security_headers(response: Response) -> Response:
     return response
 
 
-_TITLES: Final = {403: "error.forbidden", 404: "error.not_found", 409: "error.conflict", 410: "error.over"}
+_TITLES: Final = {
+    400: "error.invalid",
+    403: "error.forbidden",
+    404: "error.not_found",
+    405: "error.not_found",
+    409: "error.conflict",
+    410: "error.over",
+    413: "error.too_large",
+    429: "error.too_many",
+}
+_SERVER_AWAY: Final = 500
+"""From this status on the page asks the database nothing: it may be what is away."""
 
 
 @bp.get("/<path:unknown>")
@@ -115,17 +131,34 @@ def no_such_page(unknown: str) -> str:
     raise NotFound("There is no such page.", code="page_not_found", path=unknown)
 
 
+def error_page(error: GatehouseError, status: int) -> Response:
+    """What happened, and what to do: the same for whatever a page of the desk runs into."""
+    away = status >= _SERVER_AWAY
+    title = words()("error.away" if away else _TITLES.get(status, "error.failed"))
+    shown = {"error": error, "http_status": status, "title": title, "request_id": request_id(), "action": _action(error)}
+    if away:
+        accent = accents.accent_path(accents.DEFAULT)
+        body = _rendered("error.html", {"who": None, "accent": accent, "organisation_name": "", **shown})
+    else:
+        body = render_page("error.html", helpers=_helpers(status), **shown)
+    return _set_security_headers(Response(body, status, content_type="text/html; charset=utf-8"))
+
+
 @bp.errorhandler(GatehouseError)
-def _error_page(error: GatehouseError) -> tuple[str, int]:
-    title = words()(_TITLES.get(error.status, "error.failed"))
-    shown = {"error": error, "title": title, "helpers": _helpers(error), "request_id": request_id()}
-    return render_page("error.html", **shown), error.status
+def _show_error(error: GatehouseError) -> Response:
+    return error_response(error)
 
 
-def _helpers(error: GatehouseError) -> str:
+def _action(error: GatehouseError) -> str:
+    """What was not allowed, in words."""
+    key = f"scope.{error.details.get('action', '')}"
+    return words()(key) if key in words() else ""
+
+
+def _helpers(status: int) -> str:
     """Who may do what this person may not: the owners and admins, by name."""
     who = maybe_principal()
-    if error.status != Forbidden.status or who is None or not who.organisation_id:
+    if status != Forbidden.status or who is None or not who.organisation_id:
         return ""
     with parts().database.reading() as session:
         people = accounts.members(session, who.organisation_id)

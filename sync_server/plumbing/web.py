@@ -183,12 +183,28 @@ def signed_in(view: Callable[P, T]) -> Callable[P, T]:
 def require(action: Action) -> None:
     """Forbidden unless the principal may do this."""
     if not parts().may(current_principal(), action):
-        raise Forbidden(f"Your role does not allow this ({action.value}). Ask an owner or admin of the organisation.")
+        message = f"Your role does not allow this ({action.value}). Ask an owner or admin of the organisation."
+        raise Forbidden(message, action=action.value)
+
+
+ErrorPage = Callable[[GatehouseError, int], Response]
+"""Shows an error with this status as a page."""
+ERROR_PAGES = "gatehouse_error_pages"
+"""Where an app keeps who shows errors as pages, by the beginning of the path; the empty one for whoever reads HTML."""
 
 
 def error_response(error: GatehouseError, status: int | None = None) -> Response:
     """The response for an error, of the same form everywhere; `status` is that of a class without its own."""
     status = status or error.status
+    page = _error_page(request.path)
+    if page is not None:
+        try:
+            response = page(error, status)
+        except Exception as problem:  # whatever is wrong, the answer says so
+            LOG.error("error_page_failed", request_id=request_id(), exc_info=problem)
+        else:
+            response.headers.update(retry_headers(error))
+            return response
     body: dict[str, Any] = {"code": error.error_code, "message": error.message, "request_id": request_id()}
     if error.details:
         body["details"] = error.details
@@ -200,6 +216,14 @@ def error_response(error: GatehouseError, status: int | None = None) -> Response
         response.headers["WWW-Authenticate"] = 'Bearer realm="gatehouse"'
     response.headers.update(retry_headers(error))
     return response
+
+
+def _error_page(path: str) -> ErrorPage | None:
+    """Who shows errors at this path as a page; None under /api, and for programs at unknown addresses."""
+    pages: dict[str, ErrorPage] = current_app.extensions.get(ERROR_PAGES, {})
+    found = next((show for start, show in pages.items() if start and f"{path}/".startswith(f"{start}/")), None)
+    reads_html = "text/html" in request.headers.get("Accept", "") and not path.startswith("/api/")
+    return found or (pages.get("") if reads_html else None)
 
 
 def retry_headers(error: GatehouseError) -> dict[str, str]:

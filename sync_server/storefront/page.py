@@ -13,13 +13,13 @@ from apiflask import APIBlueprint
 from flask import Response, current_app, g, render_template, request
 from markupsafe import Markup
 
-from shared.errors import GatehouseError, NotFound
+from shared.errors import GatehouseError, NotFound, TooMany
 from sync_server.appearance import accents
 from sync_server.appearance.moments import Style
 from sync_server.plumbing import languages
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.texts import LANGUAGES, Translator, translator
-from sync_server.plumbing.web import request_id
+from sync_server.plumbing.web import error_response, request_id
 from sync_server.storefront.shops import Shop, shop_of
 from sync_server.waiting.handing_over import listener_url
 
@@ -164,16 +164,33 @@ def not_found(slug: str, _rest: str) -> Response:
     raise NotFound("There is no such page in this shop.", code="not_found")
 
 
-@bp.errorhandler(GatehouseError)
-def _error_page(error: GatehouseError) -> Response:
-    """What happened, and what to do, in the language of the visitor where that is known."""
+def error_page(error: GatehouseError, status: int) -> Response:
+    """What happened, and what to do, in the language of the visitor; asks the database nothing, as it may be away."""
     shop: Shop | None = g.get("shop")
     if shop is None:
         language = languages.of_request()
         page = Page(Shop("", "", "", language, "", accents.DEFAULT, "", ""), translator(TEXTS, language), public=False)
     else:
         page = Page(shop, translator(TEXTS, languages.of_request(shop.language)), public=False)
+    kind = _kind(status)
     key = f"error.{error.error_code}"
-    kind = "gone" if isinstance(error, NotFound) else "refused"
-    shown = {"title": page.t(f"error.{kind}"), "message": page.t(key) if key in page.t else error.message}
-    return render(page, "error.html", error.status, error=error, request_id=request_id(), kind=kind, **shown)
+    message = page.t(key) if key in page.t else page.t(f"error.{kind}_hint") if kind in _HINTS else error.message
+    shown = {"title": page.t(f"error.{kind}"), "message": message, "kind": kind, "request_id": request_id()}
+    return _set_headers(render(page, "error.html", status, error=error, **shown))
+
+
+_HINTS: Final = frozenset({"busy", "away"})
+"""Kinds of errors that are told in the visitor's language, whatever their cause."""
+
+
+def _kind(status: int) -> str:
+    if status == TooMany.status:
+        return "busy"
+    if status >= GatehouseError.status:
+        return "away"
+    return "gone" if status in {404, 405} else "refused"
+
+
+@bp.errorhandler(GatehouseError)
+def _show_error(error: GatehouseError) -> Response:
+    return error_response(error)

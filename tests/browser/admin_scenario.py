@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ class AdminScenario:
     world: World
     address: str
     west: Gate
+    invitation: str = ""  # a link that somebody has handed over
 
     @property
     def event_page(self) -> str:
@@ -63,15 +65,20 @@ class AdminScenario:
 @contextmanager
 def an_evening(folder: Path) -> Iterator[AdminScenario]:
     """Run the scenario on an SQLite file and a local port."""
-    world = World(f"sqlite:///{folder / 'evening.db'}", folder)
+    # Passkeys are bound to the address: browsers take localhost for secure.
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    address = f"http://localhost:{port}"
+    world = World(f"sqlite:///{folder / 'evening.db'}", folder, base_url=address)
     _owner(world)
     west = _scans(world)
     redirect_streams(world.parts, world.listener.port)
     working = threading.Thread(target=Worker(world.parts).run, args=(world.parts.stop,))  # sends changes to the pages
-    with listening(world.app) as port:
+    with listening(world.app, port):
         working.start()
         try:
-            yield AdminScenario(world, f"http://127.0.0.1:{port}", west)
+            yield AdminScenario(world, address, west)
         finally:
             world.parts.stop.set()
             working.join()

@@ -1,7 +1,8 @@
-"""The first evening of a new organiser, walked on the pages alone: from an empty desk to the first guest inside."""
+"""The first evening of a new organiser, on the pages alone: from the link of an invitation to the first guest inside."""
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +13,16 @@ from sqlalchemy import text
 
 from shared import enrolment
 from shared.tickets import code_hash_of
+from sync_server.accounts import invitations, links, totp
 from sync_server.accounts import service as people
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from tests.browser.admin_scenario import AdminScenario, an_evening
+from tests.browser.authenticator import checks_its_owner
 from tests.browser.page_width import assert_fits_width
 from tests.browser.pictures import keep_screenshot
 from tests.contracts.sync.gates import Gate
 from tests.services import axe
-from tests.staff import PASSWORD, a_login
+from tests.staff import PASSWORD
 
 NEW = "nell@newcomer.example"
 WIDTHS = (320, 390, 1440)
@@ -35,7 +38,8 @@ def scenario(tmp_path: Path) -> Iterator[AdminScenario]:
             made = people.create_organisation(
                 session, name="Newcomer", slug="newcomer", currency="EUR", context=context
             )
-            a_login(session, NEW, context, organisation_id=made.id, role="owner", name="Nell Newcomer")
+            _, code = invitations.invite(session, made.id, email=NEW, role="owner", by=None, context=context)
+            scenario.invitation = links.invitation(world.parts, code)
         yield scenario
 
 
@@ -53,6 +57,42 @@ def fits(page: Page, name: str) -> None:
             assert axe.violations(page) == []
         if width != WIDTHS[0]:
             keep_screenshot(page, f"desk-{name}-{'phone' if width < 1000 else 'desktop'}")
+
+
+def joins(page: Page, scenario: AdminScenario) -> None:
+    """By the link that the operator has handed over, with a password of one's own."""
+    page.goto(scenario.invitation)
+    expect(page.get_by_role("heading", name="Join Newcomer")).to_be_visible()
+    page.get_by_label("Your name").fill("Nell Newcomer")
+    page.get_by_label("Choose a password").fill(PASSWORD)
+    page.get_by_role("button", name="Join").click()
+    expect(page.locator("details.me")).to_contain_text("Nell Newcomer")
+
+
+def protects_the_login(page: Page, scenario: AdminScenario) -> None:
+    """An authenticator app with its recovery codes, and a passkey, which signs in instead of all that."""
+    page.locator("details.me summary").click()
+    page.get_by_role("link", name="Your sign-in").click()
+    page.get_by_role("link", name="Set up an authenticator app").click()
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("No camera?").click()
+    secret = base64.b32decode(page.locator("code.block").inner_text().replace(" ", ""))
+    fits(page, "second-factor")
+    page.get_by_label("Code of the app").fill(totp.code_at(secret, scenario.world.now // totp.STEP_MS))
+    page.get_by_role("button", name="Turn it on").click()
+    expect(page.locator(".codes li")).to_have_count(10)
+    fits(page, "recovery-codes")
+    page.get_by_role("link", name="I have kept them").click()
+    page.get_by_label("Name of the passkey").fill("Nell’s laptop")
+    page.locator("#passkey-password").fill(PASSWORD)
+    page.get_by_role("button", name="Add a passkey").click()
+    expect(page.get_by_role("row", name=re.compile("Nell’s laptop"))).to_be_visible()
+    fits(page, "your-sign-in")
+    page.locator("details.me summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.locator("details.me")).to_contain_text("Nell Newcomer")
 
 
 def creates_an_event(page: Page, scenario: AdminScenario) -> str:
@@ -185,12 +225,11 @@ def finds_everything(page: Page, address: str, event_page: str) -> None:
     expect(page.get_by_role("heading", name="This page is not here")).to_be_visible()
 
 
-def test_from_an_empty_desk_to_the_first_guest_and_a_refund(browser_page: Page, scenario: AdminScenario) -> None:
+def test_from_an_invitation_to_the_first_guest_and_a_refund(browser_page: Page, scenario: AdminScenario) -> None:
     page = browser_page
-    page.goto(f"{scenario.address}/admin/")
-    page.get_by_label("E-mail address").fill(NEW)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
+    checks_its_owner(page)
+    joins(page, scenario)
+    protects_the_login(page, scenario)
     event_page = creates_an_event(page, scenario)
     adds_a_ticket_type(page)
     publishes(page)

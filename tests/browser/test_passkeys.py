@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 from sqlalchemy import text
 
 from tests.app_server import ApiClient, AppServer
+from tests.browser.authenticator import checks_its_owner
 from tests.builders import MINUTE
 from tests.contracts.customers.people import ADA, a_customer
 from tests.served_app import listening
@@ -22,14 +23,6 @@ CREATE = """async (options) => (await navigator.credentials.create({
     publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })).toJSON()"""
 GET = """async (options) => (await navigator.credentials.get({
     publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })).toJSON()"""
-AUTHENTICATOR = {
-    "protocol": "ctap2",
-    "transport": "internal",
-    "hasResidentKey": True,
-    "hasUserVerification": True,
-    "isUserVerified": True,
-    "automaticPresenceSimulation": True,
-}
 
 
 @pytest.fixture
@@ -47,9 +40,7 @@ def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
 @pytest.fixture
 def page(browser_page: Page, app_server: AppServer) -> Page:
     """A page of the server, in a browser that checks its owner."""
-    devtools = browser_page.context.new_cdp_session(browser_page)
-    devtools.send("WebAuthn.enable")
-    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+    checks_its_owner(browser_page)
     browser_page.goto(f"{app_server.parts.config.base_url}/admin/login")
     return browser_page
 
