@@ -72,7 +72,7 @@ def joins(page: Page, scenario: AdminScenario) -> None:
 def protects_the_login(page: Page, scenario: AdminScenario) -> None:
     """An authenticator app with its recovery codes, and a passkey, which signs in instead of all that."""
     page.locator("details.me summary").click()
-    page.get_by_role("link", name="Your sign-in").click()
+    page.locator("details.me").get_by_role("link", name="Your sign-in").click()
     page.get_by_role("link", name="Set up an authenticator app").click()
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Continue").click()
