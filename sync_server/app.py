@@ -57,7 +57,7 @@ from sync_server.order_mails import routes as order_mails_routes
 from sync_server.order_mails import wiring as order_mails_wiring
 from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
-from sync_server.plumbing import logs, sealing, sums, web
+from sync_server.plumbing import error_pages, logs, sealing, sums, web
 from sync_server.plumbing.api import api_docs, description, health, locations, proxies
 from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
@@ -333,7 +333,7 @@ def web_app(runtime: ServerRuntime) -> APIFlask:
     _configure(app, parts.config)
     _with_deadlines(app, parts)
     app.extensions[EXTENSION] = parts
-    app.extensions[web.ERROR_PAGES] = ERROR_PAGES
+    app.extensions[error_pages.EXTENSION] = ERROR_PAGES
     web.install(app)
     locations.install(app)
     app.before_request(_identify)

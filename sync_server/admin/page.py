@@ -135,7 +135,13 @@ def error_page(error: GatehouseError, status: int) -> Response:
     """What happened, and what to do: the same for whatever a page of the desk runs into."""
     away = status >= _SERVER_AWAY
     title = words()("error.away" if away else _TITLES.get(status, "error.failed"))
-    shown = {"error": error, "http_status": status, "title": title, "request_id": request_id(), "action": _action(error)}
+    shown = {
+        "error": error,
+        "http_status": status,
+        "title": title,
+        "request_id": request_id(),
+        "action": _action(error),
+    }
     if away:
         accent = accents.accent_path(accents.DEFAULT)
         body = _rendered("error.html", {"who": None, "accent": accent, "organisation_name": "", **shown})

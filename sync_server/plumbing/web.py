@@ -17,7 +17,7 @@ from werkzeug.routing import IntegerConverter, Map
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn
 from shared.ids import as_id, uuid7
-from sync_server.plumbing import tracing
+from sync_server.plumbing import error_pages, tracing
 from sync_server.plumbing.database import COMMITS
 from sync_server.plumbing.json_requests import JsonRequest, StrictJson
 from sync_server.plumbing.logs import LOG
@@ -187,16 +187,10 @@ def require(action: Action) -> None:
         raise Forbidden(message, action=action.value)
 
 
-ErrorPage = Callable[[GatehouseError, int], Response]
-"""Shows an error with this status as a page."""
-ERROR_PAGES = "gatehouse_error_pages"
-"""Where an app keeps who shows errors as pages, by the beginning of the path; the empty one for whoever reads HTML."""
-
-
 def error_response(error: GatehouseError, status: int | None = None) -> Response:
     """The response for an error, of the same form everywhere; `status` is that of a class without its own."""
     status = status or error.status
-    page = _error_page(request.path)
+    page = error_pages.page_for(request.path)
     if page is not None:
         try:
             response = page(error, status)
@@ -216,14 +210,6 @@ def error_response(error: GatehouseError, status: int | None = None) -> Response
         response.headers["WWW-Authenticate"] = 'Bearer realm="gatehouse"'
     response.headers.update(retry_headers(error))
     return response
-
-
-def _error_page(path: str) -> ErrorPage | None:
-    """Who shows errors at this path as a page; None under /api, and for programs at unknown addresses."""
-    pages: dict[str, ErrorPage] = current_app.extensions.get(ERROR_PAGES, {})
-    found = next((show for start, show in pages.items() if start and f"{path}/".startswith(f"{start}/")), None)
-    reads_html = "text/html" in request.headers.get("Accept", "") and not path.startswith("/api/")
-    return found or (pages.get("") if reads_html else None)
 
 
 def retry_headers(error: GatehouseError) -> dict[str, str]:
