@@ -194,8 +194,8 @@ def error_response(error: GatehouseError, status: int | None = None) -> Response
     if page is not None:
         try:
             response = page(error, status)
-        except Exception as problem:  # whatever is wrong, the answer says so
-            LOG.error("error_page_failed", request_id=request_id(), exc_info=problem)
+        except Exception as broken:  # whatever is wrong, the answer says so
+            LOG.error("error_page_failed", request_id=request_id(), exc_info=broken)
         else:
             response.headers.update(retry_headers(error))
             return response

@@ -1,4 +1,4 @@
-"""The first evening of a new organiser, on the pages alone: from the link of an invitation to the first guest inside."""
+"""The first evening of a new organiser, on the pages alone: from an invitation to the first guest inside."""
 
 from __future__ import annotations
 

@@ -43,10 +43,10 @@ def desk(browser_page: Page, scenario: AdminScenario) -> Page:
 
 def fits(page: Page, picture: str = "") -> None:
     """The page fits every width, by day and by night, and axe finds nothing; a picture is kept if it has a name."""
-    for width in WIDTHS:
+    for width, kind in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": 900})
         assert_fits_width(page, width)
-        if picture.endswith(f"-{WIDTHS[width]}"):
+        if picture.endswith(f"-{kind}"):
             keep_screenshot(page, picture)
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")

@@ -1,4 +1,4 @@
-"""Whatever goes wrong at a page is said in a page, in the form of the desk or of the shop; JSON is for the API alone."""
+"""Whatever goes wrong at a page is said in a page, of the desk or of the shop; JSON is for the API alone."""
 
 from __future__ import annotations
 
