@@ -60,6 +60,16 @@ def test_the_cut_over_empties_the_venue_unless_the_event_says_otherwise() -> Non
     assert dict(crowd([a_step(1, 0)], by_zone, {}, overnight, tomorrow).inside) == {1: 1}
 
 
+def test_who_leaves_after_the_cut_over_had_left_already() -> None:
+    days = (
+        EventDay("2026-07-03", EIGHT - 15 * HOUR, EIGHT + 9 * HOUR),
+        EventDay("2026-07-04", EIGHT + 9 * HOUR, 2**42),
+    )
+    two_days = rules_of(an_event_row(days=days))
+    late = [a_step(1, 0), a_step(1, 12 * 60, Direction.EXIT), a_step(2, 13 * 60)]
+    assert dict(crowd(late, by_zone, {}, two_days, EIGHT + 14 * HOUR).inside) == {1: 1}
+
+
 def test_entries_before_the_venue_was_emptied_do_not_count() -> None:
     emptied = rules_of(an_event_row(counts_from=EIGHT + 60_000))
     assert dict(crowd([a_step(1, 0), a_step(2, 1)], by_zone, {}, emptied, LATE).inside) == {1: 1}
