@@ -147,6 +147,13 @@ READERS: Final[Mapping[ReaderKind, Callable[[ReaderRequest], CodeReader]]] = {
 """How to open a reader of each kind that is supported."""
 
 
+INDICATORS: Final[dict[str, Callable[[], Indicator]]] = {
+    "sound": lambda: Sound(find_player()).open(),
+    "fake": lambda: FakeIndicator(),  # noqa: PLW0108 - looked up when it is opened
+}
+"""How to open a lamp or loudspeaker of each kind."""
+
+
 def open_indicators(kinds: tuple[str, ...]) -> list[Indicator]:
     """Opens the named lamps and loudspeakers; if one fails, the others are closed again. Raises DeviceError."""
     opened: list[Indicator] = []
@@ -178,11 +185,11 @@ def decode_image(path: Path) -> "Decoded":
 
 
 def _open_indicator(kind: str) -> Indicator:
-    if kind == "sound":
-        return Sound(find_player()).open()
-    if kind == "fake":
-        return FakeIndicator()
-    raise DeviceError(kind, f"There is no lamp or loudspeaker of the kind '{kind}'.", _choose_one_of(("sound", "fake")))
+    opener = INDICATORS.get(kind)
+    if opener is None:
+        happened = f"There is no lamp or loudspeaker of the kind '{kind}'."
+        raise DeviceError(kind, happened, _choose_one_of(tuple(INDICATORS)))
+    return opener()
 
 
 def _standard_input(name: str) -> int:

@@ -27,6 +27,8 @@ from hardware.vision.stages import (
 
 FIRST_STAGE = "plain"
 LAST_STAGE = "pyzbar"
+# How much the further stages of a frame may look at, after enlarging, if one alone does not exceed it.
+PIXELS_A_FRAME = 900_000
 # For so many frames a code that was located there is looked for again.
 REMEMBERED_FRAMES = 12
 
@@ -75,7 +77,16 @@ class Decoder:
         return self._outcome(image, Stage(further.found, located), stage, moved)
 
     def _further(self, image: Image, moved: Area) -> tuple[str, Stage]:
-        """The next stage in turn: in one round where a code was located, in the next wherever something moved."""
+        """The next stage in turn; where a code was located, as many as take no longer than one of a whole frame."""
+        spent = 0
+        while True:
+            stage, outcome = self._attempt_next(image, moved)
+            spent += outcome.pixels
+            if outcome.found or self._lead is None or spent + outcome.pixels > PIXELS_A_FRAME:
+                return stage, outcome
+
+    def _attempt_next(self, image: Image, moved: Area) -> tuple[str, Stage]:
+        """In one round a stage looks where a code was located, in the next wherever something moved."""
         turn, index = divmod(self._attempt, len(ENHANCEMENTS) + 1)
         area = self._lead if self._lead is not None and turn % 2 == 0 else moved
         if index == len(ENHANCEMENTS):

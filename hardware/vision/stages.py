@@ -19,9 +19,10 @@ Area = tuple[slice, slice]
 ONLY_QR = zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
 
 # Bounds the time of one frame: beyond this many pixels a stage takes tens of milliseconds and reads little more.
-MOST_PIXELS = 2_200_000
-# zbar takes ten times as long as zxing-cpp for a pixel.
-MOST_PIXELS_ZBAR = 700_000
+MOST_PIXELS = 1_000_000
+# zbar takes much longer for a pixel than an enhancement and zxing-cpp together.
+MOST_PIXELS_ZBAR = 300_000
+ZBAR_COSTS = 5
 # Less is not worth its time.
 LEAST_ENLARGEMENT = 1.2
 # In pixels of the frame: some modules of a code that is barely large enough.
@@ -45,16 +46,18 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The result of one stage: what it read, and one code that it located without reading it."""
+    """The result of one stage: what it read, one code that it located without reading it, and how much it looked at."""
 
     found: tuple[Found, ...] = ()
     located: Corners | None = None
+    pixels: int = 0
 
     def moved(self, scale: float, left: int, top: int) -> "Stage":
         """The same in the pixels of the frame that the image was cut from and enlarged by `scale`."""
         return Stage(
             tuple(Found(code.text, moved(code.corners, scale, left, top)) for code in self.found),
             moved(self.located, scale, left, top) if self.located else None,
+            self.pixels,
         )
 
 
@@ -111,7 +114,7 @@ def levelled(image: Image) -> Image:
     scale = enlargement(image, 3)
     soft = blurred(enlarged(image, scale), 0.5 * scale)
     around = round(NEIGHBOURHOOD * scale) | 1
-    level = cv2.adaptiveThreshold(soft, 255, cv2.ADAPTIVE_THRESH_GAUSSIAN_C, cv2.THRESH_BINARY, around, 0)
+    level = cv2.adaptiveThreshold(soft, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, around, 0)
     return np.asarray(level, dtype=np.uint8)
 
 
@@ -128,7 +131,7 @@ def read_zxing(image: Image) -> Stage:
     results = zxingcpp.read_barcodes(image, formats=ONLY_QR, text_mode=zxingcpp.TextMode.Plain, return_errors=True)
     found = [Found(result.text, corners_of(result.position)) for result in results if result.valid]
     failed = next((corners_of(result.position) for result in results if not result.valid), None)
-    return Stage(distinct(found), failed)
+    return Stage(distinct(found), failed, image.size)
 
 
 def read_zbar(image: Image) -> Stage:
@@ -139,7 +142,7 @@ def read_zbar(image: Image) -> Stage:
         for result in results
         if len(result.polygon) >= 4
     ]
-    return Stage(distinct(found))
+    return Stage(distinct(found), None, image.size * ZBAR_COSTS)
 
 
 def enhanced(image: Image, area: Area | None, enhance: Enhance) -> Stage:

@@ -8,8 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from gate_app.screen.feed import Feed
+from gate_app.screen.live_pictures import LivePictures
 from gate_app.screen.server import ScreenServer
 from hardware.ports import Hint
+from tests.browser.gate_camera import CameraAtTheDoor
 from tests.browser.gate_scenes import (
     SCENES,
     Scene,
@@ -276,3 +278,67 @@ def test_admitted_and_refused_differ_in_brightness_and_not_only_in_hue(screen: P
         expect(screen.locator("h1")).to_have_text(text)
         backgrounds.append(colours(screen, ".verdict")[1])
     assert contrast(*backgrounds) >= 3
+
+
+class TestLivePicture:
+    """What the camera sees, on the gate's own screen."""
+
+    @pytest.fixture
+    def camera(self) -> CameraAtTheDoor:
+        return CameraAtTheDoor()
+
+    @pytest.fixture
+    def gate_page(self, browser_page: Page, feed: Feed, camera: CameraAtTheDoor) -> Iterator[Page]:
+        server = ScreenServer(feed, port=0, pictures=LivePictures({"left lane": camera})).open()
+        feed.status(a_status())
+        browser_page.goto(server.address)
+        yield browser_page
+        server.close()
+
+    def test_the_guest_sees_the_code_outlined(self, gate_page: Page) -> None:
+        expect(gate_page.locator("#picture")).to_be_visible()
+        green = gate_page.evaluate(
+            """() => {
+                const seen = document.getElementById("picture-image");
+                const pixels = seen.getContext("2d").getImageData(0, 0, seen.width, seen.height).data;
+                let count = 0;
+                const green = (red, green, blue) => red < 130 && green > 180 && blue < 130;
+                for (let at = 0; at < pixels.length; at += 4) count += green(...pixels.slice(at, at + 3));
+                return count;
+            }"""
+        )
+        assert green > 500
+
+    @pytest.mark.parametrize("size", [KIOSK, PHONE, (480, 320), (320, 568)])
+    def test_it_leaves_room_for_the_words(self, gate_page: Page, size: tuple[int, int]) -> None:
+        gate_page.set_viewport_size({"width": size[0], "height": size[1]})
+        expect(gate_page.locator("#picture")).to_be_visible()
+        expect(gate_page.locator("#title")).to_be_in_viewport(ratio=1)
+        expect(gate_page.locator("#picture")).to_be_in_viewport(ratio=1)
+
+    def test_a_verdict_takes_its_place_and_ends_every_hint(self, gate_page: Page, feed: Feed) -> None:
+        expect(gate_page.locator("#verdict #picture")).to_be_visible()
+        feed.hint(Hint.COME_CLOSER)
+        expect(gate_page.locator("#hint")).to_be_visible()
+        feed.show(a_scan())
+        expect(gate_page.locator("#hint")).to_be_hidden()
+        expect(gate_page.locator("#verdict #picture")).to_be_hidden()
+        expect(gate_page.locator("aside #picture")).to_be_visible()
+
+    def test_a_gate_whose_camera_is_not_shown_here_looks_as_before(self, screen: Page, feed: Feed) -> None:
+        feed.status(a_status())
+        expect_text(screen, "Hold the code up to the reader")
+        expect(screen.locator("#picture")).to_be_hidden()
+
+    def test_a_screen_that_nobody_sees_asks_for_no_pictures(self, gate_page: Page, camera: CameraAtTheDoor) -> None:
+        expect(gate_page.locator("#picture")).to_be_visible()
+        gate_page.evaluate(
+            """() => {
+                Object.defineProperty(document, "hidden", { value: true });
+                document.dispatchEvent(new Event("visibilitychange"));
+            }"""
+        )
+        gate_page.wait_for_timeout(300)
+        asked = camera.asked
+        gate_page.wait_for_timeout(1_000)
+        assert camera.asked == asked

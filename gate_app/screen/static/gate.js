@@ -84,6 +84,7 @@ function drawVerdictOrWaiting(view) {
   if (wanted === drawn) return;
   drawn = wanted;
   drawVerdict(view.verdict, view.again);
+  setShown("hint", false);
   // Two guests with the same verdict: the bar changes sides, the number counts on, and the panel pulses.
   byId("verdict").dataset.side = view.verdict_number % 2 ? "left" : "right";
   if (view.again === 0 && document.body.animate && !matchMedia("(prefers-reduced-motion: reduce)").matches) {

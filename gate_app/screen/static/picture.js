@@ -1,6 +1,5 @@
-// Shows the camera's live picture while the gate waits for a guest, ten a second at most, and asks for none unseen.
-"use strict";
-
+// Shows the camera's live picture, ten a second at most: in the middle while the gate waits for a guest, beside a verdict
+// where there is room. Nothing is asked for that nobody sees.
 const NEXT_AFTER_MS = 100;
 const ASK_AGAIN_AFTER_MS = 2000;
 const ANSWER_MS = 3000;
@@ -15,7 +14,18 @@ let asking = false;
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 const ask = (address) => fetch(address, { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
 
-const wanted = () => !document.hidden && document.body.dataset.tone === "wait";
+const middle = frame.parentElement;
+const side = document.querySelector("aside");
+const waiting = () => document.body.dataset.tone === "wait";
+const wanted = () => !document.hidden && (waiting() || side.checkVisibility());
+
+// Moved only when it must be: a guest looks at it.
+function place() {
+  const home = waiting() ? middle : side;
+  if (frame.parentElement === home) return;
+  if (home === side) side.prepend(frame); else middle.querySelector(".words").before(frame);
+}
+
 
 async function draw(answer) {
   const picture = await createImageBitmap(await answer.blob());
@@ -36,6 +46,7 @@ async function next(camera, after) {
 async function look() {
   let after = -1;
   while (wanted() && cameras.length) {
+    place();
     const camera = cameras[turn % cameras.length];
     let number = null;
     try { number = await next(camera, after); } catch { /* the gate is away: the stream says so */ }
@@ -54,6 +65,7 @@ async function look() {
 }
 
 async function follow() {
+  place();
   if (asking) return;
   asking = true;
   try {
