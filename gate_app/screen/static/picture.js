@@ -43,6 +43,13 @@ async function next(camera, after) {
   return answer.headers.get("Picture-Number");
 }
 
+function note(state) {
+  if (document.body.dataset.picture === state) return;
+  document.body.dataset.picture = state;
+  // The words make room for it, as on another screen.
+  dispatchEvent(new Event("resize"));
+}
+
 async function look() {
   let after = -1;
   while (wanted() && cameras.length) {
@@ -50,7 +57,7 @@ async function look() {
     const camera = cameras[turn % cameras.length];
     let number = null;
     try { number = await next(camera, after); } catch { /* the gate is away: the stream says so */ }
-    document.body.dataset.picture = number === null ? "none" : "live";
+    note(number === null ? "none" : "live");
     if (number === null) {
       // Another camera of this gate may work.
       after = -1;

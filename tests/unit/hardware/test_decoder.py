@@ -54,7 +54,7 @@ def test_a_ticket_is_read_whole(situation: str, picture: Picture) -> None:
     [
         (held_up(blurred(code(TEXT, 3), 1.8), SCENE), "sharpened"),
         (grainy(code(TEXT), 60), "smoothed"),
-        (faint(code(TEXT), 120, 128), "stretched"),
+        (faint(code(TEXT), 120, 128), "levelled"),
     ],
 )
 def test_a_spoiled_code_is_read_by_the_stage_made_for_it(picture: Picture, stage: str) -> None:
@@ -117,7 +117,7 @@ class TestFrames:
     def test_the_stage_that_read_a_code_goes_on_with_it(self) -> None:
         decoder = Decoder()
         outcomes = [decoder.frame(self.HARD) for _ in range(8)]
-        assert [outcome.stage for outcome in outcomes if outcome.codes] == ["stretched"] * 5
+        assert [outcome.stage for outcome in outcomes if outcome.codes] == ["levelled"] * 7
 
     def test_an_unmoving_scene_is_left_alone_after_a_while(self) -> None:
         decoder = Decoder()
