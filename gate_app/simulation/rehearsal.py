@@ -63,15 +63,18 @@ class Counts:
     wrong: int = 0
     admitted: int = 0
     refused: int = 0
+    used: set[str] = field(default_factory=set)
 
     def count(self, visitor: Visitor, judged: list[dict[str, Any]]) -> None:
-        """Counts one guest."""
+        """Counts one guest. A copy is as good as the ticket if the camera could not read the ticket itself."""
+        reason = "admitted" if visitor.reason == "already_used" and visitor.text not in self.used else visitor.reason
         self.guests += 1
         self.read += bool(judged)
         self.judged_twice += len(judged) > 1
-        self.wrong += any(answer["reason"] != visitor.reason for answer in judged[:1])
+        self.wrong += any(answer["reason"] != reason for answer in judged[:1])
         admitted = bool(judged) and judged[0]["verdict"] == "admit"
         self.admitted += admitted
+        self.used |= {visitor.text} if admitted else set()
         self.refused += bool(judged) and not admitted
 
 

@@ -15,8 +15,9 @@ Corners = tuple[tuple[int, int], ...]
 """Four points, clockwise as printed, in pixels of the frame."""
 Area = tuple[slice, slice]
 
-# A decoder that looks for all symbologies reports false codes.
-ONLY_QR = zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
+# A decoder that looks for all symbologies reports false codes; micro and rectangular QR codes are the worst of them,
+# because a few squares of a room or of a larger code pass their weak checks.
+ONLY_QR = zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCodeModel2)
 
 # Bounds the time of one frame: beyond this many pixels a stage takes tens of milliseconds and reads little more.
 MOST_PIXELS = 1_000_000

@@ -78,7 +78,7 @@ def test_an_empty_room_gives_nothing() -> None:
     assert (decoded.codes, decoded.located) == ((), None)
 
 
-@pytest.mark.parametrize("kind", ["EAN13", "Code128", "DataMatrix", "Aztec"])
+@pytest.mark.parametrize("kind", ["EAN13", "Code128", "DataMatrix", "Aztec", "MicroQRCode", "RMQRCode"])
 def test_a_code_on_a_drinks_can_is_not_a_ticket(kind: str) -> None:
     wanted = getattr(zxingcpp.BarcodeFormat, kind)
     printed = np.array(zxingcpp.write_barcode_to_image(zxingcpp.create_barcode("4006381333931", wanted), scale=3))
