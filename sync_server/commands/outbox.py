@@ -43,7 +43,7 @@ def replay(
     if every not in {None, State.DEAD, State.UNROUTED}:
         raise InvalidRequest("--every takes dead or unrouted.")
     if bool(message_ids) == (every is not None):
-        raise InvalidRequest("Give message ids, or --every dead, or --every unrouted.")
+        raise typer.BadParameter("Give message ids, or --every dead, or --every unrouted.")
     with open_runtime() as runtime:
         count = _replay_named(runtime, message_ids or []) if every is None else _replay_all(runtime, every)
     echo(f"{count} facts will be delivered again." if count != 1 else "1 fact will be delivered again.")
