@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import GatehouseError
-from sync_server.accounts import invitations, links, mails, members, rules, staff_access
+from sync_server.accounts import invitations, mails, members, rules, staff_access
 from sync_server.accounts import queries as accounts
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page
@@ -45,26 +45,30 @@ def _roles() -> list[str]:
 @bp.post("/settings/members/invite")
 @page(_MANAGE)
 def invite() -> Page:
-    """Invite somebody; where there is no mail, the link is shown this once, to be handed over."""
+    """Invite somebody by mail; without mail the operator hands over the link."""
     email, role = forms.text("email", 254), request.form.get("role", "")
     try:
         with parts().database.writing() as session:
-            link = _invite(session, email, role)
+            by_operator = _invite(session, email, role)
     except GatehouseError as error:
         return _list_page(problems=forms.problems_of(error), email=email, role=role), error.status
-    if link:
-        return render_settings("invitation_link.html", "members", link=link, email=email)
+    if by_operator:
+        return _list_page(by_operator=by_operator)
     return redirect(url_for("admin.members_page", done="invited"))
 
 
-def _invite(session: Session, email: str, role: str) -> str:
-    """Invite by mail; without mail, the link."""
+def _invite(session: Session, email: str, role: str) -> dict[str, str]:
+    """Mail the link; without mail, what its operator must be asked for.
+
+    Whoever invites never sees the link: with it they could make a login under an address that is not theirs.
+    """
     by = current_principal()
     row, code = invitations.invite(session, current_organisation(), email=email, role=role, by=by, context=context())
     if parts().config.mail_url is None:
-        return links.invitation(parts(), code)
+        slug = accounts.organisation(session, current_organisation()).slug
+        return {"email": row.email, "role": row.role, "slug": slug}
     mails.send_invitation(parts(), session, row, code, context())
-    return ""
+    return {}
 
 
 @bp.post("/settings/invitations/<invitation_id>/withdraw")

@@ -1,4 +1,4 @@
-"""The settings at a glance: every section with what it is for."""
+"""The first page of the settings: every section with what it is for."""
 
 from __future__ import annotations
 

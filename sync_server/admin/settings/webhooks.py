@@ -109,8 +109,8 @@ def webhook(webhook_id: str) -> str:
         "next": found[SHOWN - 1].message_id if len(found) > SHOWN else "",
         "state": state,
     }
-    meanings = {name: kind.description for name, kind in FACTS.items()}
-    return render_settings("webhook.html", "webhooks", row=row, waiting=waiting, meanings=meanings, **shown)
+    described = {name: kind.description for name, kind in FACTS.items()}
+    return render_settings("webhook.html", "webhooks", row=row, waiting=waiting, described=described, **shown)
 
 
 @bp.get("/settings/webhooks/<webhook_id>/edit")

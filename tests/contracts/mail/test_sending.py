@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from sqlalchemy import event, select, text, update
 
 from sync_server.accounts import invitations
 from sync_server.accounts.models import OrganisationRow
-from sync_server.mail import bounces, letters, sender, service
+from sync_server.mail import bounces, letters, service
 from sync_server.mail.letters import Letter
 from sync_server.mail.models import MailRow
 from sync_server.mail.sender import MailSender
@@ -21,37 +19,11 @@ from sync_server.mail.smtp import MailServer, Unreachable
 from sync_server.plumbing import logs
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, HOUR, MINUTE
+from tests.contracts.mail.conftest import MakeServer
 from tests.services.mail_server import USER, WORD, MailBox
 
 NORA = "nora@box-office.example"
 HERS = "what nora chose herself"
-MakeServer = Callable[..., AppServer]
-
-
-@pytest.fixture
-def make_server(database_url: str, tmp_path: Path, mail_box: MailBox) -> Iterator[MakeServer]:
-    """Makes servers that send to `mail_box`, on one database."""
-    made: list[AppServer] = []
-
-    def make(**settings: Any) -> AppServer:
-        known = {"mail_url": mail_box.url, "base_url": "https://gate.example"}
-        made.append(AppServer(database_url, tmp_path, fresh=not made, **(known | settings)))
-        return made[-1]
-
-    yield make
-    for server in made:
-        server.close()
-
-
-@pytest.fixture
-def app_server(make_server: MakeServer) -> AppServer:
-    return make_server()
-
-
-@pytest.fixture
-def olga(app_server: AppServer) -> ApiClient:
-    app_server.user("olga@marquee.example", app_server.organisation("marquee"), "owner")
-    return app_server.browser("olga@marquee.example")
 
 
 def invite(api: ApiClient, email: str = NORA) -> Any:
@@ -351,52 +323,3 @@ def test_without_a_mail_server_links_are_handed_over(database_url: str, tmp_path
 
 def _only(session: Any) -> str:
     return str(session.scalars(select(OrganisationRow.id)).one())
-
-
-def test_a_mail_is_sent_when_it_is_posted(
-    app_server: AppServer, olga: ApiClient, mail_box: MailBox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked, stop = threading.Event(), threading.Event()
-    mails = MailSender(app_server.parts)
-    once = mails.run_once
-
-    def look() -> int:
-        count = once()
-        looked.set()
-        return count
-
-    monkeypatch.setattr(mails, "run_once", look)
-    monkeypatch.setattr(sender, "LOOK_EVERY_S", float(DAY))
-    thread = threading.Thread(target=mails.run, args=(stop,))
-    thread.start()
-    try:
-        assert looked.wait(30) and mail_box.arrived == []
-        looked.clear()
-        invite(olga)
-        assert looked.wait(30), "nobody told the sender"
-        assert [mail["To"] for mail in mail_box.arrived] == [NORA]
-    finally:
-        stop.set()
-        thread.join(30)
-
-
-def test_one_connection_takes_many_mails(
-    app_server: AppServer, olga: ApiClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[MailServer] = []
-    connected = MailServer.connected
-
-    def counted(server: MailServer) -> Any:
-        opened.append(server)
-        return connected(server)
-
-    monkeypatch.setattr(MailServer, "connected", counted)
-    monkeypatch.setattr(sender, "BATCH_SIZE", 2)
-    for number in range(5):
-        invite(olga, f"nora.{number}@box-office.example")
-    mails = MailSender(app_server.parts)
-    assert (mails.run_once(), len(opened)) == (5, 1)
-    monkeypatch.setattr(sender, "PER_CONNECTION", 2)
-    for number in range(5, 9):
-        invite(olga, f"nora.{number}@box-office.example")
-    assert (mails.run_once(), mails.run_once(), len(opened)) == (2, 2, 3)
