@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from datetime import date as Date  # noqa: N812 - `date` writes one
 from typing import Any
@@ -98,6 +98,11 @@ def date_time(millis: Millis | None, timezone: str = "UTC") -> str:
 def date(millis: Millis, timezone: str = "UTC") -> str:
     """A day by the clocks of the venue."""
     return Style.of(DEFAULT, timezone).short_day(millis)
+
+
+def days(dates: Sequence[str]) -> str:
+    """Event days by their dates, such as 3 Aug 2026 – 5 Aug 2026."""
+    return Style.of(DEFAULT).days(dates)
 
 
 def month(day: Date) -> str:

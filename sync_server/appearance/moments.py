@@ -98,6 +98,10 @@ class Style:
         consecutive = (days[-1] - days[0]).days == len(days) - 1
         return f"{written[0]} – {written[-1]}" if consecutive else " · ".join(written)
 
+    def weekday(self, day: str) -> str:
+        """Such as Sat, 21 Nov: one event day among others, by its date."""
+        return _skeleton("MMMEd", datetime.combine(date.fromisoformat(day), datetime.min.time()), self.locale)
+
     def amount(self, cents: int, currency: str) -> str:
         """Such as €51.40."""
         return _amount(cents, currency, self.locale)

@@ -23,6 +23,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 from sync_server.tickets import queries as tickets
+from sync_server.tickets.remaining import remaining_of
 
 bp = APIBlueprint("codes", __name__, url_prefix="/api", tag="Codes")
 
@@ -103,7 +104,8 @@ def offers(slug: str, event_id: str) -> code_schemas.OffersView:
         found = spending.redeem(session, parts().sealer, event, texts, now)
         begun = not presales.is_to_begin(session, event, now)
         rows = [row for row in tickets.ticket_types(session, *event) if not row.hidden or row.number in found.opened]
-        items = [code_schemas.offer_view(row, found, now, begun=begun) for row in rows]
+        remaining = remaining_of(session, events.event(session, *event))
+        items = [code_schemas.offer_view(row, remaining(row), found, now, begun=begun) for row in rows]
         discount = None if found.discount is None else code_schemas.DiscountView.of(found.discount)
         return code_schemas.OffersView(items=items, discount=discount)
 

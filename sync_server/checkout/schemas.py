@@ -15,6 +15,7 @@ from sync_server.checkout.orders.drafting import Buyer, Chosen
 from sync_server.checkout.payments.choices import Choice
 from sync_server.checkout.payments.methods import Instructions
 from sync_server.checkout.rules import MAX_ADMISSIONS
+from sync_server.events.chosen_days import ChosenDays
 from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.pagination import PageQuery
@@ -192,7 +193,7 @@ class LineTicket(BaseModel):
 
 
 class LineView(View):
-    """One admission of an order; the tax is included."""
+    """One admission of an order; the tax is included. `days` are named at an event of several days."""
 
     position: int
     ticket_type: int
@@ -200,6 +201,7 @@ class LineView(View):
     zone: int
     seat_id: str
     seat_label: str
+    days: list[str]
     holder_name: str
     unit_cents: int
     discount_cents: int
@@ -361,21 +363,22 @@ def order_view(
     *,
     choices: Iterable[Choice],
     mark: Mark | None,
+    dates: tuple[str, ...],
     disputes: Iterable[DisputeRow],
 ) -> OrderView:
-    """An order with its lines and their tickets."""
+    """An order with its lines and their tickets; `dates` are the days of its event."""
     return OrderView.of(
         row,
         **_derived(row, balance, len(lines)),
         event_mark=mark,
-        lines=[_line_view(line, tickets) for line in lines],
+        lines=[_line_view(line, tickets, dates) for line in lines],
         payment=None if instructions is None else InstructionsView.of(instructions),
         methods=[ChoiceView.of(choice) for choice in choices],
         disputes=[DisputeView.of(each) for each in disputes],
     )
 
 
-def _line_view(line: OrderLineRow, tickets: Mapping[int, Ticket]) -> LineView:
+def _line_view(line: OrderLineRow, tickets: Mapping[int, Ticket], dates: tuple[str, ...]) -> LineView:
     row = None if line.ticket_id is None else tickets.get(line.ticket_id)
     shown = (
         None
@@ -387,4 +390,5 @@ def _line_view(line: OrderLineRow, tickets: Mapping[int, Ticket]) -> LineView:
             state=TicketState(row.state).name.lower(),
         )
     )
-    return LineView.of(line, seat_id=line.seat_name, ticket=shown)
+    days = list(ChosenDays(dates, line.valid_days).names)
+    return LineView.of(line, seat_id=line.seat_name, days=days, ticket=shown)

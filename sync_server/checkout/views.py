@@ -14,6 +14,7 @@ from sync_server.checkout.payments.instructions import instructions_of
 from sync_server.checkout.queries import OrderFilter
 from sync_server.events import queries as events
 from sync_server.events import rules as event_rules
+from sync_server.events.chosen_days import dates_of
 from sync_server.tickets import queries as tickets
 
 
@@ -32,9 +33,17 @@ def view_of_whole(session: Session, whole: WholeOrder, now: Millis) -> schemas.O
     instructions = instructions_of(session, order, balance.due)
     disputed = disputes.of_orders(session, order.organisation_id, [order.id]) if order.dispute else ()
     offered = choices.of_order(session, order, now)
-    mark = event_rules.mark(events.event(session, order.organisation_id, order.event_id))
+    event = events.event(session, order.organisation_id, order.event_id)
     return schemas.order_view(
-        order, whole.lines, whole.tickets, balance, instructions, mark=mark, choices=offered, disputes=disputed
+        order,
+        whole.lines,
+        whole.tickets,
+        balance,
+        instructions,
+        choices=offered,
+        mark=event_rules.mark(event),
+        dates=dates_of(event),
+        disputes=disputed,
     )
 
 

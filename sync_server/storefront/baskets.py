@@ -29,6 +29,7 @@ class Basket:
 
     event_id: str
     types: dict[str, int] = field(default_factory=dict)  # how many places of each ticket type, by its number
+    days: dict[str, list[str]] = field(default_factory=dict)  # of each ticket type, by date; none: every day
     seats: dict[str, int] = field(default_factory=dict)  # the ticket type of each seat, by its hold
     codes: list[str] = field(default_factory=list)
     tab: str = ""  # the secret of the tab that has the pass of the queue
@@ -36,6 +37,10 @@ class Basket:
     def count_of(self, number: int) -> int:
         """How many places of a ticket type."""
         return self.types.get(str(number), 0)
+
+    def dates_of(self, number: int) -> tuple[str, ...]:
+        """The days for which places of a ticket type are wanted; none for every day."""
+        return tuple(self.days.get(str(number), ()))
 
 
 def cookie_name(page: Page) -> str:

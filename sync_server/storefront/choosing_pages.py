@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
 from flask import Response, redirect, request
 
-from shared.errors import GatehouseError, InvalidRequest, NotFound
+from shared.errors import Conflict, GatehouseError, InvalidRequest, NotFound
 from sync_server.checkout.codes import guessing, spending
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.languages import remember as remember_language
@@ -50,6 +50,9 @@ def choose(slug: str, event: str) -> Response:
         _use_code(page, window, basket)
         window = _opened(page, window, basket)
         basket.types = {str(number): count for number, count in _wanted(window).items()}
+        basket.days = {
+            str(each.number): _days(each) for each in window.places if each.days and basket.count_of(each.number)
+        }
         if request.form.get("use") == "code":
             response = _chooser(page, window, basket, guest.csrf)
         else:
@@ -93,6 +96,26 @@ def _wanted(window: Window) -> dict[int, int]:
     return {number: count for number, count in found.items() if count}
 
 
+def _days(offer: TypeOffer) -> list[str]:
+    """The days that were chosen of a type; none for every day of the event."""
+    chosen = _chosen_days(offer)
+    return [] if offer.every_day and len(chosen) == len(offer.days) else chosen
+
+
+def _chosen_days(offer: TypeOffer) -> list[str]:
+    ticked = request.form.getlist(f"d{offer.number}")
+    return [date for date in offer.days if not offer.has_choice_of_days or date in ticked]
+
+
+def _ticked(window: Window, offer: TypeOffer, basket: Basket) -> Collection[str]:
+    """The days that the form shows as chosen: as it was sent, or as they were chosen before."""
+    if request.method == "POST":
+        return _chosen_days(offer)
+    if not basket.count_of(offer.number):
+        return window.days_of_passes.get(offer.number, ())
+    return basket.dates_of(offer.number) or [*offer.days]
+
+
 def _number(text: str) -> int:
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0
@@ -104,17 +127,30 @@ def _hold(page: Page, window: Window, basket: Basket, guest_id: str) -> Response
         seats = [each for each in holding.held_at(session, event, guest_id, parts().clock()) if each.numbered]
     if not wanted and not seats:
         return _chooser(page, window, basket, "", problem=page.t("tickets.choose_some"), status=400)
-    _require_numbers(page, window.places, wanted)
+    _require_numbers(page, window, wanted)
     holding.hold_places(event, guest_id, window.places, wanted, basket)
     return redirect(f"{page.shop.at}/events/{window.event['slug']}/checkout", 303)  # type: ignore[return-value]
 
 
-def _require_numbers(page: Page, offers: Sequence[TypeOffer], wanted: Mapping[int, int]) -> None:
-    for each in offers:
+def _require_numbers(page: Page, window: Window, wanted: Mapping[int, int]) -> None:
+    for each in window.places:
         count = wanted.get(each.number, 0)
         if count and not each.min_per_order <= count <= each.max_per_order:
             limits = {"name": each.name, "least": each.min_per_order, "most": each.max_per_order}
             raise InvalidRequest(page.t("tickets.limits", **limits), code="order_limit_said")
+        if count and each.days:
+            _require_days(page, window, each, count)
+
+
+def _require_days(page: Page, window: Window, offer: TypeOffer, count: int) -> None:
+    """Some days are chosen, and on each of them enough is left."""
+    chosen = _chosen_days(offer)
+    if not chosen:
+        raise InvalidRequest(page.t("tickets.choose_days", name=offer.name), code="days_not_said")
+    short = [date for date in chosen if offer.days[date] < count]
+    if short:
+        days = page.style(window.event["timezone"]).days(short)
+        raise Conflict(page.t("tickets.too_few_left", name=offer.name, days=days), code="too_few_left_said")
 
 
 def _chooser(
@@ -128,5 +164,7 @@ def _chooser(
     status: int = 200,
 ) -> Response:
     counts = chosen or {int(number): count for number, count in basket.types.items()}
+    ticked = {each.number: _ticked(window, each, basket) for each in window.places if each.has_choice_of_days}
     values = shown(page, window) | {"csrf": csrf, "problem": problem, "chosen": counts, "codes": basket.codes}
+    values["ticked"] = ticked
     return render(page, "tickets.html", status, **values)

@@ -55,6 +55,7 @@ def shown(page: Page, window: Window) -> dict[str, Any]:
         "map_link": _map_link(window),
         "style": style,
         "few": _FEW,
+        "ticked": window.days_of_passes,
         "path": f"{page.shop.at}/events/{facts['slug']}",
         "picks_seats": "storefront.seats" in current_app.view_functions,
         "queues": "storefront.queue" in current_app.view_functions,

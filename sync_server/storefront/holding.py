@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.checkout.codes import presales
 from sync_server.customers.service import address_hash
+from sync_server.events import queries as events
+from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.holds import queries, service
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.attempts.runtime import hold_runtime
@@ -26,6 +28,9 @@ from sync_server.storefront.visitors import GUEST
 from sync_server.storefront.windows import TypeOffer
 from sync_server.tickets.seat_types import SoldIn, types_in_shop
 
+_Places = tuple[str, tuple[str, ...]]
+"""A zone, and the dates of some days; none: every day."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -39,6 +44,7 @@ class Held:
     until: Millis
     extended: bool
     numbered: bool
+    dates: tuple[str, ...]  # of the days for which it is held; none: every day of the event
 
     @property
     def zone(self) -> int:
@@ -51,7 +57,9 @@ class Held:
             types = types_in_shop(offers, self.where, self.price_category, opened=opened)
         else:
             types = [each for each in offers if each.zone == self.zone]
-        return [each for each in types if each.on_sale]
+        on_sale = [each for each in types if each.on_sale and (not each.days or each.dates_within(self.dates))]
+        # Whoever holds several days is offered what is for all of them, where there is such a type.
+        return [each for each in on_sale if each.covers(self.dates)] or on_sale
 
 
 def held_at(session: Session, event: EventKey, guest_id: str, now: Millis) -> Sequence[Held]:
@@ -60,6 +68,7 @@ def held_at(session: Session, event: EventKey, guest_id: str, now: Millis) -> Se
     plan = find_event_plan(session, *event) if rows else None
     rows = [row for row in rows if row.order_id is None]
     party = {row.seat for row in rows if row.seat is not None}
+    dates = dates_of(events.event(session, *event)) if rows else ()
     return [
         Held(
             row.id,
@@ -70,6 +79,7 @@ def held_at(session: Session, event: EventKey, guest_id: str, now: Millis) -> Se
             row.held_until,
             row.extended > 0,
             row.seat is not None,
+            ChosenDays(dates, row.days).names if row.days else (),
         )
         for row in rows
     ]
@@ -94,34 +104,32 @@ def hold_places(
 
     What was held before is given up only where other numbers are wanted.
     """
-    zones: Counter[str] = Counter()
+    places: Counter[_Places] = Counter()
     for offer in offers:
         if count := wanted.get(offer.number, 0):
-            zones[offer.zone_id] += count
-    plan_zones = {offer.zone_id: offer for offer in offers}
+            places[offer.zone_id, basket.dates_of(offer.number)] += count
     with parts().database.reading() as session:
         before = [each for each in held_at(session, event, guest_id, parts().clock()) if not each.numbered]
-        kept = _same(session, event, before, zones)
+        kept = _same(session, event, before, places)
     for each in before:
         if each.id not in kept.values():
             _release(event, guest_id, each.id)
-    for zone_id, count in zones.items():
-        if zone_id not in kept and zone_id in plan_zones:
-            _hold(event, guest_id, zone_id, count, basket)
+    for where, count in places.items():
+        if where not in kept:
+            _hold(event, guest_id, where, count, basket)
 
 
-def _same(session: Session, event: EventKey, before: Sequence[Held], zones: Mapping[str, int]) -> dict[str, str]:
-    """The zones of which just so many places are held already, with their holds."""
+def _same(
+    session: Session, event: EventKey, before: Sequence[Held], places: Mapping[_Places, int]
+) -> dict[_Places, str]:
+    """The zones of which just so many places are held for these days already, with their holds."""
     plan = find_event_plan(session, *event)
     numbers = (
         {"": 0} if plan is None else {zone.id: plan.event_zones.get(number, 0) for number, zone in plan.zones.items()}
     )
-    held = {(each.zone, each.quantity): each.id for each in before}
-    return {
-        zone_id: held[numbers[zone_id], count]
-        for zone_id, count in zones.items()
-        if zone_id in numbers and (numbers[zone_id], count) in held
-    }
+    held = {(each.zone, each.dates, each.quantity): each.id for each in before}
+    found = {where: held.get((numbers.get(where[0], -1), where[1], count)) for where, count in places.items()}
+    return {where: hold_id for where, hold_id in found.items() if hold_id is not None}
 
 
 def _release(event: EventKey, guest_id: str, hold_id: str) -> None:
@@ -129,9 +137,11 @@ def _release(event: EventKey, guest_id: str, hold_id: str) -> None:
         service.release(session, event.organisation_id, hold_id, guest_id, context())
 
 
-def _hold(event: EventKey, guest_id: str, zone_id: str, count: int, basket: Basket) -> None:
-    group = GroupRequest(count=count, zone_ids=[zone_id] if zone_id else [])
-    GroupHold(hold_runtime(parts()), event_seatings(), request_of(event, guest_id, basket), event.event_id, group).run()
+def _hold(event: EventKey, guest_id: str, where: _Places, count: int, basket: Basket) -> None:
+    zone_id, dates = where
+    group, asked = GroupRequest(count=count, zone_ids=[zone_id] if zone_id else []), request_of(event, guest_id, basket)
+    asked = replace(asked, dates=dates)
+    GroupHold(hold_runtime(parts()), event_seatings(), asked, event.event_id, group).run()
 
 
 def request_of(event: EventKey, guest_id: str, basket: Basket) -> HoldRequest:

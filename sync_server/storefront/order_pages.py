@@ -226,12 +226,12 @@ def _values(found: OwnOrder) -> dict[str, Any]:
 
 
 def _grouped(view: schemas.OrderView) -> list[dict[str, Any]]:
-    """The lines of an order, those of a ticket type without seats together."""
-    groups: dict[tuple[int, str], dict[str, Any]] = {}
+    """The lines of an order, those of a ticket type without seats together, by their days."""
+    groups: dict[tuple[int, str, tuple[str, ...]], dict[str, Any]] = {}
     for line in view.lines:
         each = groups.setdefault(
-            (line.ticket_type, line.seat_id),
-            {"name": line.ticket_type_name, "seat": line.seat_label, "n": 0, "cents": 0},
+            (line.ticket_type, line.seat_id, tuple(line.days)),
+            {"name": line.ticket_type_name, "seat": line.seat_label, "dates": line.days, "n": 0, "cents": 0},
         )
         each["n"] += 1
         each["cents"] += line.unit_cents + line.fee_cents

@@ -76,7 +76,14 @@ def _form(found: OwnOrder, problem: str = "", status: int = 200, *, sent: str = 
         if each.ticket and ids[each.ticket.id] in offered
     ]
     free = [each for each in mine if each.ticket and ids[each.ticket.id] not in offered]
-    values: dict[str, Any] = {"problem": problem, "sent": sent, "free": free, "offers": open_offers, "at": found.at}
+    values: dict[str, Any] = {
+        "problem": problem,
+        "sent": sent,
+        "free": free,
+        "offers": open_offers,
+        "at": found.at,
+        "style": style,
+    }
     return render(found.page, "pass_on.html", status, **values, csrf=found.visitor.csrf, order=found.view)
 
 

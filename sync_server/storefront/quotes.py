@@ -36,6 +36,7 @@ class QuoteLine:
     offer: TypeOffer
     count: int
     others: Sequence[TypeOffer]  # the types that the seat could be bought as instead
+    dates: Sequence[str]  # on which days it admits; none at an event of one day
 
     @property
     def has_choice(self) -> bool:
@@ -75,8 +76,8 @@ def quote(held: Sequence[Held], offers: Sequence[TypeOffer], basket: Basket, red
         by_number = {offer.number: offer for offer in types}
         chosen.append(Chosen(each.id, types=counts))
         lines.extend(
-            QuoteLine(each.id, each.seat, by_number[number], count, types if each.numbered else ())
-            for number, count in counts.items()
+            QuoteLine(each.id, each.seat, offer, count, types if each.numbered else (), offer.dates_within(each.dates))
+            for offer, count in ((by_number[number], count) for number, count in counts.items())
         )
     currency = lines[0].offer.currency if lines else ""
     return Quote(lines, money.amounts_of(_priced(lines, redeemed)), currency, chosen)
@@ -90,7 +91,8 @@ def _counts(held: Held, types: Sequence[TypeOffer], basket: Basket) -> Mapping[i
     if held.numbered:
         number = basket.seats.get(held.id, known[0])
         return {number if number in known else known[0]: 1}
-    wanted = {number: basket.count_of(number) for number in known if basket.count_of(number)}
+    of_these_days = [number for number in known if basket.dates_of(number) == held.dates]
+    wanted = {number: basket.count_of(number) for number in of_these_days if basket.count_of(number)}
     return wanted if sum(wanted.values()) == held.quantity else {known[0]: held.quantity}
 
 

@@ -40,6 +40,7 @@ def seats(slug: str, event: str) -> Response:
         checkout=page.link(f"{path}/checkout"),
         queue=page.link(f"{path}/queue"),
         when=style.moment(starts_at(window.event)),
+        every_day=any(each.every_day for each in window.types),
         days=window.event["days"] if len(window.event["days"]) > 1 else [],
         config=orjson.dumps(_config(page, window, plan)).decode(),
         zones=_zones(window, plan),
@@ -95,7 +96,15 @@ def _sold(window: Window, where: SoldIn, category: str, *, numbered: bool) -> li
 
 def _type(each: TypeOffer) -> dict[str, Any]:
     on_sale = each.on_sale and each.left > 0
-    return {"number": each.number, "name": each.name, "cents": each.each_cents, "on_sale": on_sale}
+    return {"number": each.number, "name": each.name, "cents": each.each_cents, "on_sale": on_sale, **_days(each)}
+
+
+def _days(each: TypeOffer) -> dict[str, Any]:
+    """At an event of several days: on which it is left, and whether it is on all of them."""
+    if not each.days:
+        return {}
+    left = [date for date, count in each.days.items() if count]
+    return {"days": left, "every_day": each.every_day and len(left) == len(each.days)}
 
 
 def _zones(window: Window, plan: SeatPlan) -> list[tuple[str, int | None]]:

@@ -28,6 +28,7 @@ from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.storefront.shops import Shop
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import TicketType
+from sync_server.tickets.remaining import Remaining, remaining_of
 from sync_server.venues import queries as venues
 from sync_server.waiting_list import queries as waiting_lists
 
@@ -54,6 +55,8 @@ class TypeOffer:
     sale_start_at: int | None
     sale_end_at: int | None
     left: int
+    days: Mapping[str, int]  # how many are left on each of its days, by date; empty at an event of one day
+    every_day: bool  # it is for all days of the event
     numbered: bool  # it has seats, which are chosen on the plan
     zone: int  # as the event numbers it; 0 for all of an event without a layout
     zone_id: str  # of its places; empty where the event has no layout
@@ -68,6 +71,19 @@ class TypeOffer:
     def most(self) -> int:
         """How many may be chosen now."""
         return min(self.max_per_order, self.left) if self.on_sale else 0
+
+    @property
+    def has_choice_of_days(self) -> bool:
+        """Whether its buyer says for which days a ticket shall be."""
+        return len(self.days) > 1
+
+    def dates_within(self, dates: Sequence[str]) -> Sequence[str]:
+        """Those of its days that are among these; none stands for every day."""
+        return [date for date in self.days if not dates or date in dates]
+
+    def covers(self, dates: Sequence[str]) -> bool:
+        """Whether it admits on all of these days."""
+        return self.every_day if not dates else not self.days or {*dates} <= self.days.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +118,13 @@ class Window:
     def seats(self) -> Sequence[TypeOffer]:
         """The types whose seats are chosen on the plan."""
         return [each for each in self.types if each.numbered]
+
+    @property
+    def days_of_passes(self) -> Mapping[int, Sequence[str]]:
+        """The days of the types that are for more of them than another: who takes those comes on all that are left."""
+        fewest = min((len(each.days) for each in self.types), default=0)
+        passes = [each for each in self.types if len(each.days) > fewest]
+        return {each.number: [date for date, left in each.days.items() if left] for each in passes}
 
     @property
     def id(self) -> str:
@@ -163,11 +186,18 @@ def type_offers(session: Session, event: EventKey, redeemed: Redeemed, now: int)
     rows = [row for row in tickets.ticket_types(session, *event) if not row.hidden or row.number in redeemed.opened]
     # A type of no open zone has no places that anybody could hold.
     sold = [row for row in rows if plan is None or _zone_in_layout(row, plan) is not None]
-    begun = not presales.is_to_begin(session, event, now)
-    return [_offer(row, offer_view(row, redeemed, now, begun=begun), plan, zones) for row in sold]
+    begun, remaining = (
+        not presales.is_to_begin(session, event, now),
+        remaining_of(session, events.event(session, *event)),
+    )
+    left = {row.number: remaining(row) for row in sold}
+    views = {row.number: offer_view(row, left[row.number], redeemed, now, begun=begun) for row in sold}
+    return [_offer(row, views[row.number], left[row.number], plan, zones) for row in sold]
 
 
-def _offer(row: TicketType, shown: OfferView, plan: SeatPlan | None, zones: Mapping[int, str]) -> TypeOffer:
+def _offer(
+    row: TicketType, shown: OfferView, remaining: Remaining, plan: SeatPlan | None, zones: Mapping[int, str]
+) -> TypeOffer:
     zone = _zone_in_layout(row, plan)
     return TypeOffer(
         number=row.number,
@@ -183,7 +213,9 @@ def _offer(row: TicketType, shown: OfferView, plan: SeatPlan | None, zones: Mapp
         opened_by_code=shown.opened_by_code,
         sale_start_at=row.sale_start_at,
         sale_end_at=row.sale_end_at,
-        left=shown.left,
+        left=remaining.most,
+        days=remaining.by_day,
+        every_day=remaining.every_day,
         numbered=zone is not None and plan is not None and zone in plan.numbered,
         zone=row.zone if plan is not None else 0,
         zone_id=plan.zones[zone].id if plan is not None and zone is not None else "",

@@ -14,6 +14,7 @@ from hardware.vision.decoder import decode_image
 from tests.app_server import ApiClient, AppServer
 from tests.browser.page_width import assert_fits_width
 from tests.browser.pictures import keep_screenshot
+from tests.builders import DAY, EVENING, HOUR
 from tests.contracts.checkout.shop_floor import ACCOUNT
 from tests.contracts.storefront.conftest import REDUCED, STANDING, Evening, an_evening
 from tests.served_app import served
@@ -121,6 +122,29 @@ def test_a_ticket_is_bought_without_javascript(shop: Shop, browser: Browser) -> 
         buy(context.new_page(), shop, watched=False)
     finally:
         context.close()
+
+
+def test_days_of_a_festival_are_chosen_and_named(app_server: AppServer, browser_page: Page) -> None:
+    api = app_server.api(app_server.organisation("marquee"))
+    api.patch("/api/organisation/checkout", ACCOUNT)
+    tuesday = {"name": "Tuesday ticket", "price_cents": 4000, "quantity": 3, "valid_days": [2]}
+    days = {"start_at": EVENING + 30 * DAY, "end_at": EVENING + 32 * DAY + 2 * HOUR, "doors_at": None}
+    festival = an_evening(app_server, api, STANDING | {"name": "Festival pass"}, tuesday, name="Harbour Days", **days)
+    page = browser_page
+    with served(app_server) as address:
+        page.goto(f"{address}{festival.path}")
+        choice = page.get_by_role("group", name="On which days do you use “Festival pass”?")
+        expect(choice.get_by_role("checkbox", checked=True)).to_have_count(3)
+        choice.get_by_label("Wed 5 Aug").uncheck()
+        more = page.get_by_role("button", name="One “Tuesday ticket” more")
+        more.click(click_count=3)
+        expect(more).to_be_disabled()
+        page.get_by_role("button", name="One “Festival pass” more").click()
+        looked_at(page, "days")
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("complementary", name="Your order")).to_contain_text(
+            re.compile("Tuesday ticket *Tuesday, 4 August 2026")
+        )
 
 
 def test_with_a_keyboard_alone_and_in_german(shop: Shop, browser: Browser, tmp_path: Path) -> None:

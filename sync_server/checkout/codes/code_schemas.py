@@ -11,6 +11,7 @@ from sync_server.checkout.codes.spending import Redeemed
 from sync_server.checkout.models import CodeBatchRow
 from sync_server.plumbing.api.schemas import IsoTime, RequestBody, Time, View
 from sync_server.tickets.queries import TicketType
+from sync_server.tickets.remaining import Remaining
 
 Code = Annotated[str, Field(min_length=LENGTH, max_length=40)]
 Codes = Annotated[list[Code], Field(max_length=5)]
@@ -77,7 +78,10 @@ class BatchesView(BaseModel):
 
 
 class OfferView(View):
-    """A ticket type as the shop sells it now; `left` is what can still be ordered of it."""
+    """A ticket type as the shop sells it now; `left` is what can still be ordered of it.
+
+    At an event of several days `left_by_day` says it for each date of the type, and `left` is the most of these.
+    """
 
     number: int
     name: str
@@ -95,6 +99,7 @@ class OfferView(View):
     on_sale: bool
     opened_by_code: bool
     left: int
+    left_by_day: dict[str, int]
 
 
 class DiscountView(View):
@@ -119,11 +124,11 @@ def batch_view(row: CodeBatchRow, uses: int) -> BatchView:
     return BatchView.of(row, uses=uses)
 
 
-def offer_view(row: TicketType, redeemed: Redeemed, now: int, *, begun: bool) -> OfferView:
+def offer_view(row: TicketType, remaining: Remaining, redeemed: Redeemed, now: int, *, begun: bool) -> OfferView:
     """A ticket type as a visitor who showed these codes sees it; `begun` is whether the event's own sale has."""
     by_code = row.number in redeemed.opened
     early = row.sale_start_at is not None and now < row.sale_start_at and not by_code
     early = early or (not begun and row.number not in redeemed.opened_early)
     over = row.sale_end_at is not None and now > row.sale_end_at
-    left = max(0, row.quantity - row.issued)
-    return OfferView.of(row, on_sale=not early and not over, opened_by_code=by_code, left=left)
+    left = {"left": remaining.most, "left_by_day": dict(remaining.by_day)}
+    return OfferView.of(row, on_sale=not early and not over, opened_by_code=by_code, **left)

@@ -30,7 +30,8 @@ class Picker {
     this.words = new Words(this.config);
     this.memory = new Memory(this.config.event, this.config.shop);
     this.api = new Api(this.config.shop, this.memory);
-    this.prices = new Prices(this.config.prices);
+    this.day = this.#chosenDay();
+    this.prices = new Prices(this.config.prices, this.day);
     this.basket = new Basket(this.config.limit);
     this.notes = new Notes(this.find("note"));
     this.offered = new Set();
@@ -44,8 +45,14 @@ class Picker {
     return this.day ? { days: [this.day] } : {};
   }
 
+  // As it was chosen before; else every day, where something is sold for that.
+  #chosenDay() {
+    const days = [...(this.find("day")?.options ?? [])].map(({ value }) => value);
+    const before = this.memory.choice.day;
+    return days.includes(before) ? before : (days[0] ?? "");
+  }
+
   async start() {
-    this.day = this.memory.choice.day ?? "";
     try {
       this.live = await new LiveSeats({ map: this.config.map, changes: this.config.changes, day: this.day }).load();
     } catch {

@@ -2,10 +2,11 @@
 
 export const PATTERNS = 8;
 
-// Entries are {zone, category, types: [{number, name, cents, on_sale}]}; a seat with several types costs the least of them, or more.
+// Entries are {zone, category, types: [{number, name, cents, on_sale, days, every_day}]}, the last two at an event of several days; a seat with several types costs the least of them, or more.
 export class Prices {
-  constructor(entries) {
-    this.entries = new Map(entries.map((entry) => [`${entry.zone}|${entry.category}`, entry.types.filter((type) => type.on_sale)]));
+  constructor(entries, day = "") {
+    const sold = (type) => type.on_sale && (!type.days || (day ? type.days.includes(day) : type.every_day));
+    this.entries = new Map(entries.map((entry) => [`${entry.zone}|${entry.category}`, entry.types.filter(sold)]));
   }
 
   types(zone, category = "") {

@@ -22,7 +22,11 @@ function addSteps(stepper, changed) {
   const more = button("+", stepper.dataset.more, step(1));
   input.before(less);
   input.after(more);
+  const days = [...stepper.parentElement.querySelectorAll(".type-days input")];
+  const most = Number(input.max);
   return () => {
+    const left = days.filter((day) => day.checked).map((day) => Number(day.dataset.left));
+    input.max = String(Math.min(most, ...left));
     less.disabled = !(Number(input.value) > 0);
     more.disabled = Number(input.value) >= Number(input.max);
   };
@@ -47,5 +51,6 @@ if (form) {
   };
   for (const stepper of form.querySelectorAll("[data-stepper]")) updates.push(addSteps(stepper, changed));
   inputs.forEach((input) => input.addEventListener("input", changed));
+  form.querySelectorAll(".type-days input").forEach((day) => day.addEventListener("change", changed));
   changed();
 }

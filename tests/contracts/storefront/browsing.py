@@ -59,7 +59,8 @@ class Browser:
     def send(self, ending: str, status: int = 200, **values: Any) -> str:
         """Fill in and send the form whose address ends so."""
         action, sent = next(form for form in self.forms if form[0].endswith(ending))
-        data = sent | {name: str(value) for name, value in values.items()}
+        data: dict[str, Any] = dict(sent)
+        data |= {name: value if isinstance(value, list) else str(value) for name, value in values.items()}
         headers = {"Sec-Fetch-Site": "same-origin"}
         return self._shown(self.client.post(action, data=data, headers=headers, follow_redirects=True), status)
 
