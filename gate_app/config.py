@@ -28,6 +28,8 @@ class ReaderSettings(BaseModel):
     focus: int | None = Field(default=None, ge=0, le=1023)  # None: the camera's autofocus
     exposure: int | None = Field(default=None, ge=1, le=10_000)  # None: the camera chooses
     torch: str = Field(default="", pattern=r"^[\w:.@-]*$")  # an LED of this machine, lit while the camera is open
+    layout: Literal["us", "de", "fr"] = "us"  # the keyboard that a scanner over USB is set to
+    baud: Literal[1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200] = 9600
 
     @property
     def options(self) -> ReaderOptions:

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 
-ENDS = frozenset("\r\n\t")
+ENDS = frozenset("\r\n\t\x03")  # the last, ETX, is what serial scanners end a frame with
 ERASES = frozenset("\x7f\b")
 
 # A scanner leaves 1 to 20 ms between keys; nobody types 32 keys without one pause of 80 ms.
 PAUSE_ENDS_NS = 80_000_000
 PAUSE_ENDS_FROM = 32
+# Where nobody types, fewer keys are a code too; and one that ends its codes with Enter may pause in the middle of one.
+SCANNED_FROM = 4
+PAUSE_ENDS_SCAN_NS = 200_000_000
+PAUSE_IN_SCAN_NS = 1_500_000_000
 # An abandoned half-typed code must not be joined to the next guest's code.
 FORGOTTEN_AFTER_NS = 10_000_000_000
 LONGEST = 8_192
@@ -16,10 +20,26 @@ LONGEST = 8_192
 class KeyBursts:
     """Collects keys until Enter, Tab or a scanner's pause. Without I/O: the caller brings keys and times."""
 
-    def __init__(self, pause_ends: bool = True) -> None:
+    def __init__(
+        self, pause_ends: bool = True, from_keys: int = PAUSE_ENDS_FROM, pause_ns: int = PAUSE_ENDS_NS
+    ) -> None:
         self._pause_ends = pause_ends
+        self._from_keys = from_keys
+        self._pause_ns = pause_ns
+        self._learns = False
         self._keys: list[str] = []
         self._last_ns = 0
+
+    @classmethod
+    def of_scanner(cls) -> "KeyBursts":
+        """The keys of one scanner and nobody else: it shows by itself whether it ends its codes with Enter."""
+        bursts = cls(from_keys=SCANNED_FROM, pause_ns=PAUSE_ENDS_SCAN_NS)
+        bursts._learns = True
+        return bursts
+
+    def away(self, nanos: int) -> None:
+        """Nobody looked for so long: no pause of the scanner's, because keys may have been waiting."""
+        self._last_ns += nanos
 
     def keys(self, text: str, at_ns: int) -> Iterator[str]:
         """Takes keys that arrived together and yields the codes they complete."""
@@ -36,8 +56,8 @@ class KeyBursts:
 
     def pause(self, now_ns: int) -> str | None:
         """The code that a scanner without an Enter key has completed by pausing."""
-        long_enough = len(self._keys) >= PAUSE_ENDS_FROM
-        if self._pause_ends and long_enough and now_ns - self._last_ns >= PAUSE_ENDS_NS:
+        long_enough = len(self._keys) >= self._from_keys
+        if self._pause_ends and long_enough and now_ns - self._last_ns >= self._pause_ns:
             return self._take()
         return None
 
@@ -47,6 +67,8 @@ class KeyBursts:
 
     def _key(self, key: str) -> str | None:
         if key in ENDS:
+            if self._learns and self._keys:
+                self._pause_ns = PAUSE_IN_SCAN_NS
             return self._take()
         if key in ERASES:
             del self._keys[-1:]

@@ -21,6 +21,8 @@ from hardware.ports import (
     anything,
     ignore_hint,
 )
+from hardware.scanners.serial_line import serial_scanner
+from hardware.scanners.usb_keys import UsbScanner
 from hardware.sound import Sound, find_player
 
 if TYPE_CHECKING:
@@ -45,12 +47,15 @@ class ReaderOptions:
     name: str = ""
     source: str = ""
     """For a camera: a part of its name, its number, its path under /dev, `ribbon`, `program:` and a command, or a video
-    file. Empty: the first camera."""
+    file. Empty: the first camera. For a scanner: a part of its name, or its path. Empty: the only one."""
     width: int = 1280
     height: int = 720
     focus: int | None = None
     exposure: int | None = None
     torch: str = ""
+    layout: str = "us"
+    """For a scanner over USB: the keyboard that it is set to."""
+    baud: int = 9600
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +82,8 @@ def open_reader(
     for kind, opener in READERS.items():
         if options.kind == kind:
             return opener(request)
-    planned = options.kind in set(ReaderKind)
-    happened = f"Readers of the kind '{options.kind}' are not supported yet." if planned else _no_such(options.kind)
+    happened = f"There is no reader of the kind '{options.kind}'."
     raise DeviceError(request.name, happened, _choose_one_of(tuple(READERS)))
-
-
-def _no_such(kind: str) -> str:
-    return f"There is no reader of the kind '{kind}'."
 
 
 def _open_camera(request: ReaderRequest) -> CodeReader:
@@ -135,12 +135,24 @@ def _open_keyboard(request: ReaderRequest) -> CodeReader:
     return KeyboardReader(_standard_input(request.name), request.monotonic_ns, request.name).open()
 
 
+def _open_usb(request: ReaderRequest) -> CodeReader:
+    options = request.options
+    return UsbScanner(options.source, options.layout).reader(request.monotonic_ns, request.name).open()
+
+
+def _open_serial(request: ReaderRequest) -> CodeReader:
+    options = request.options
+    return serial_scanner(options.source, options.baud, request.monotonic_ns, request.name).open()
+
+
 def _open_fake(request: ReaderRequest) -> CodeReader:
     return FakeReader(request.monotonic_ns, request.name)
 
 
 READERS: Final[Mapping[ReaderKind, Callable[[ReaderRequest], CodeReader]]] = {
     ReaderKind.CAMERA: _open_camera,
+    ReaderKind.USB: _open_usb,
+    ReaderKind.SERIAL: _open_serial,
     ReaderKind.KEYBOARD: _open_keyboard,
     ReaderKind.FAKE: _open_fake,
 }

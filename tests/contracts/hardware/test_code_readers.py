@@ -1,4 +1,4 @@
-"""What every code reader promises: the fake, the keyboard, the recording and the live camera pass the same tests."""
+"""What every code reader promises: fake, keyboard, scanners, recording and live camera pass the same tests."""
 
 import os
 import threading
@@ -12,11 +12,14 @@ from hardware.devices import READERS
 from hardware.fakes import FakeReader
 from hardware.keyboard import KeyboardReader
 from hardware.ports import CodeReader, DeviceError, ReaderKind, Reading
+from hardware.scanners.serial_line import serial_scanner
+from hardware.scanners.usb_keys import UsbScanner
 from hardware.vision.camera import Camera, Recording, recording
 from hardware.vision.camera_reader import CameraReader
 from hardware.vision.decoder import Decoder
 from tests.unit.hardware.images import code, held_up, room, ticket_text
 from tests.unit.hardware.test_camera import film
+from tests.unit.hardware.test_scanners import SerialCable, Socket, keys_for
 
 CODES = [ticket_text(1), ticket_text(2), ticket_text(3)]
 
@@ -29,10 +32,10 @@ def clock() -> int:
 
 @dataclass
 class Stand:
-    """A reader with three codes in front of it, and how its input ends."""
+    """A reader with three codes in front of it, and how its input ends; a scanner's never does."""
 
     reader: CodeReader
-    end: Callable[[], None]
+    end: Callable[[], None] | None
     name: str
 
 
@@ -49,6 +52,22 @@ def keyboard(folder: Path) -> Stand:
     return Stand(KeyboardReader(near, clock, "lane").open(), lambda: os.close(far), "lane")
 
 
+def usb(folder: Path) -> Stand:
+    socket = Socket(folder)
+    socket.plug_in()
+    reader = UsbScanner("", folder=folder, grab=lambda _descriptor: None).reader(clock, "lane").open()
+    socket.send(keys_for("".join(f"{text}\r" for text in CODES)))
+    return Stand(reader, None, "lane")
+
+
+def serial(folder: Path) -> Stand:
+    cable = SerialCable(folder)
+    cable.plug_in()
+    reader = serial_scanner("", 9600, clock, "lane", folder).open()
+    os.write(cable.far, "".join(f"{text}\r" for text in CODES).encode())
+    return Stand(reader, None, "lane")
+
+
 def showing(folder: Path) -> Path:
     return film(folder / "door.avi", [held_up(code(text, 4), room(640, 480), (20, 20)) for text in CODES])
 
@@ -58,7 +77,13 @@ def video(folder: Path) -> Stand:
     return Stand(CameraReader(source, Decoder(), clock), lambda: None, "lane")
 
 
-STANDS = {ReaderKind.FAKE: fake, ReaderKind.KEYBOARD: keyboard, ReaderKind.CAMERA: video}
+STANDS = {
+    ReaderKind.FAKE: fake,
+    ReaderKind.KEYBOARD: keyboard,
+    ReaderKind.CAMERA: video,
+    ReaderKind.USB: usb,
+    ReaderKind.SERIAL: serial,
+}
 
 
 @pytest.fixture(params=STANDS.values(), ids=STANDS)
@@ -99,6 +124,10 @@ def test_nothing_more_is_none_and_no_fault(stand: Stand) -> None:
 
 
 def test_it_has_ended_only_when_everything_was_delivered(stand: Stand) -> None:
+    if stand.end is None:
+        assert [read(stand.reader).text for _ in CODES] == CODES
+        assert not stand.reader.ended
+        return
     stand.end()
     taken = []
     while not stand.reader.ended:

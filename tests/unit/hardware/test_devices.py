@@ -35,8 +35,9 @@ def test_a_gate_without_a_barrier_is_fine() -> None:
     ("options", "message"),
     [
         (ReaderOptions("camera", source="/dev/video-of-nobody"), "There is no camera"),
-        (ReaderOptions("usb"), "not supported yet"),
-        (ReaderOptions("crystal ball"), "no reader of the kind .* Choose one of: camera, keyboard"),
+        (ReaderOptions("usb", source="/dev/input/of-nobody"), "There is no /dev/input/of-nobody"),
+        (ReaderOptions("serial", source="/dev/tty-of-nobody"), "There is no /dev/tty-of-nobody"),
+        (ReaderOptions("crystal ball"), "no reader of the kind .* Choose one of: camera, usb, serial, keyboard"),
     ],
 )
 def test_a_reader_that_cannot_be_opened_is_an_error_and_never_a_fake(options: ReaderOptions, message: str) -> None:
