@@ -38,6 +38,9 @@ _BY_LINK: Final = PublicRoute(
 _ASK: Final = PublicRoute(
     Audience.ANYBODY, "Mails a link to the owner of the address; says the same for any address, and is rate limited."
 )
+_WALL: Final = PublicRoute(
+    Audience.ANYBODY, "Requires a sealed link that organisers make and end; shows figures and nobody's name."
+)
 _PASSKEY: Final = PublicRoute(Audience.ANYBODY, "Signing in with a passkey; its signature cannot be guessed.")
 _CHOOSING: Final = PublicRoute(
     Audience.SIGNED_IN, "Users may choose only their own organisations; platform staff may choose any."
@@ -101,9 +104,8 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "admin.ask_for_link": _ASK,
     "admin.password": _BY_LINK,
     "admin.choose_password": _BY_LINK,
-    "admin.wall_by_link": PublicRoute(
-        Audience.ANYBODY, "Requires a sealed link that organisers make and end; shows figures and nobody's name."
-    ),
+    "admin.wall_of_screen": _WALL,
+    "admin.open_wall": _WALL,
     "admin.sign_out": _OWN,
     "admin.organisations": _OWN,
     "admin.account": _OWN,

@@ -69,7 +69,7 @@ def open_links(session: Session, event: EventKey) -> Sequence[WallLink]:
 
 
 def token_of(sealer: Sealer, link: WallLink) -> str:
-    """What stands in the address of the wall."""
+    """The code behind the # of the link."""
     named = UUID(link.organisation_id).bytes + UUID(link.id).bytes
     return urlsafe_b64encode(sealer.seal(named, _PURPOSE)).decode().rstrip("=")
 

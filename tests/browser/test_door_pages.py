@@ -113,7 +113,7 @@ class TestWall:
         page.get_by_label("Where the screen hangs").fill("Control room")
         page.get_by_role("button", name="Make a link").click()
         path = page.locator("code.block").inner_text()
-        return path[path.index("/admin/wall/") :]
+        return path[path.index("/admin/wall#") :]
 
     def test_it_is_read_from_across_the_room(self, page: Page, evening: AdminScenario, link: str) -> None:
         page.context.clear_cookies()

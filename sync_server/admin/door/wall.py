@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import NotFound
 from sync_server.admin.door.board import board
-from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.page import bp, current_organisation, page, render_page, require_same_site
 from sync_server.events import queries as events
 from sync_server.live import wall_links
 from sync_server.plumbing.event_key import EventKey
@@ -21,6 +21,9 @@ from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context
 
 _GONE: Final = "wall_link_not_found"
+COOKIE: Final = "gatehouse_wall"
+_KEPT_S: Final = 400 * 86_400  # as long as browsers keep one; the link itself ends when somebody ends it
+Page = str | tuple[str, int] | WerkzeugResponse
 
 
 @bp.get("/events/<event_id>/wall")
@@ -31,17 +34,46 @@ def wall(event_id: str) -> str:
         return _wall(session, EventKey(current_organisation(), event_id))
 
 
-@bp.get("/wall/<token>")
-def wall_by_link(token: str) -> str:
-    """The wall, for whoever has its link; it names nobody."""
-    with parts().database.reading() as session:
-        return _wall(session, wall_links.opened(session, parts().sealer, token))
+@bp.get("/wall")
+def wall_of_screen() -> Page:
+    """The wall, for a screen that has opened its link; it names nobody."""
+    token = request.cookies.get(COOKIE, "")
+    if not token:
+        return render_page("door/wall_link.html", problem="")
+    try:
+        with parts().database.reading() as session:
+            return _wall(session, wall_links.opened(session, parts().sealer, token), by_link=True)
+    except (NotFound, wall_links.LinkEnded) as error:
+        return render_page("door/wall_link.html", problem=error.message), error.status
 
 
-def _wall(session: Session, key: EventKey) -> str:
+@bp.post("/wall")
+def open_wall() -> Page:
+    """Take the code from behind the # of a link, which is in no request and no log, and keep it on this screen."""
+    require_same_site()
+    token = request.form.get("code", "").strip()[:500]
+    try:
+        with parts().database.reading() as session:
+            wall_links.opened(session, parts().sealer, token)
+    except (NotFound, wall_links.LinkEnded) as error:
+        return render_page("door/wall_link.html", problem=error.message), error.status
+    response = redirect(url_for("admin.wall_of_screen"))
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=_KEPT_S,
+        path=url_for("admin.wall_of_screen"),
+        secure=parts().config.secure_cookies,
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+def _wall(session: Session, key: EventKey, *, by_link: bool = False) -> str:
     now = parts().clock()
     event = events.event(session, *key)
-    return render_page("door/wall.html", event=event, board=board(session, event, now))
+    return render_page("door/wall.html", event=event, board=board(session, event, now), by_link=by_link)
 
 
 @bp.get("/events/<event_id>/screens")
@@ -94,5 +126,5 @@ def _qr_svg(address: str) -> Markup:
 
 
 def _address(link: wall_links.WallLink) -> str:
-    path = url_for("admin.wall_by_link", token=wall_links.token_of(parts().sealer, link))
-    return parts().config.base_url.rstrip("/") + path
+    page_of_walls = parts().config.base_url.rstrip("/") + url_for("admin.wall_of_screen")
+    return f"{page_of_walls}#{wall_links.token_of(parts().sealer, link)}"

@@ -100,11 +100,11 @@ class TestWallLinks:
 
     @pytest.fixture
     def link(self, concert: Concert, desk: ApiClient) -> str:
-        """The path of a wall, made on the desk."""
+        """The code of a wall's link, made on the desk."""
         form = {"name": "Control room", "csrf_token": desk.headers["X-CSRF-Token"]}
         made = desk.client.post(f"/admin/events/{concert.event['id']}/screens", data=form)
         assert made.status_code == 302
-        found = re.search(r"(/admin/wall/[\w-]+)", read(desk, made.location))
+        found = re.search(r"/admin/wall#([\w-]+)", read(desk, made.location))
         assert found
         return found[1]
 
@@ -112,26 +112,35 @@ class TestWallLinks:
         self, app_server: AppServer, concert: Concert, link: str
     ) -> None:
         concert.ticket(holder_name="Grace Hopper")
-        shown_to_anybody = app_server.app.test_client().get(link)
-        page = shown_to_anybody.get_data(as_text=True)
-        assert shown_to_anybody.status_code == 200 and concert.event["name"] in page
+        screen = app_server.app.test_client()
+        opened = screen.post("/admin/wall", data={"code": link})
+        assert (opened.status_code, opened.location) == (302, "/admin/wall")
+        page = screen.get("/admin/wall").get_data(as_text=True)
+        assert concert.event["name"] in page
         assert "Grace" not in page and "owner@" not in page and "Sign out" not in page
-        assert "Set-Cookie" not in shown_to_anybody.headers
+        assert concert.event["name"] not in app_server.app.test_client().get("/admin/wall").text
+
+    def test_the_code_stays_with_the_screen_and_out_of_every_address(self, app_server: AppServer, link: str) -> None:
+        cookie = app_server.app.test_client().post("/admin/wall", data={"code": link}).headers["Set-Cookie"]
+        assert all(part in cookie for part in ("HttpOnly", "SameSite=Strict", "Path=/admin/wall"))
 
     def test_an_ended_link_shows_nothing(
         self, app_server: AppServer, concert: Concert, desk: ApiClient, link: str
     ) -> None:
+        screen = app_server.app.test_client()
+        screen.post("/admin/wall", data={"code": link})
         screens = f"/admin/events/{concert.event['id']}/screens"
         end = re.search(rf"{screens}/[\w-]+/end", read(desk, screens))
         assert end
         csrf = {"csrf_token": desk.headers["X-CSRF-Token"]}
         assert desk.client.post(end[0], data=csrf).status_code == 302
-        assert app_server.app.test_client().get(link).status_code == 410
+        assert screen.get("/admin/wall").status_code == 410
+        assert app_server.app.test_client().post("/admin/wall", data={"code": link}).status_code == 410
         lines = [line["action"] for line in concert.api.get("/api/audit")["items"]]
         assert {"wall_link.made", "wall_link.ended"} <= set(lines)
 
     def test_a_link_that_was_cut_off_or_changed_is_none(self, app_server: AppServer, link: str) -> None:
-        client, path = app_server.app.test_client(), link[: link.rindex("/") + 1]
-        token = link.removeprefix(path)
-        changed = ("B" if token[0] == "A" else "A") + token[1:]
-        assert {client.get(path + bad).status_code for bad in ("x", token[:-4], changed)} == {404}
+        changed = ("B" if link[0] == "A" else "A") + link[1:]
+        screen = app_server.app.test_client()
+        answers = {screen.post("/admin/wall", data={"code": bad}).status_code for bad in ("x", "", link[:-4], changed)}
+        assert answers == {404}
