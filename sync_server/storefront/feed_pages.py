@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -80,7 +80,7 @@ def _day(text: str) -> Millis | None:
 @bp.get("/<slug>")
 def feed(slug: str) -> Response:
     """The events of an organiser: the next first, or those that interest most people."""
-    page, wanted = page_of(slug, public=True), Wanted.of_request()
+    page, wanted = replace(page_of(slug, public=True), all_events=True), Wanted.of_request()
     found, problem = _found(page, wanted, request.args.get("after"))
     after = found["next"]
     query = wanted.query()

@@ -35,6 +35,8 @@ PUBLIC: Final = "public, max-age=5, s-maxage=1"
 PRIVATE: Final = "no-store"
 EMBEDDED_BY: Final = "embedded_by"
 """Names, in the address of a page, the website that shows it in a frame."""
+ALL_EVENTS: Final = "all_events"
+"""Says, in the address of an event in a frame, that the list of all events is offered beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Page:
     t: Translator
     public: bool  # the same for everybody, so that shared caches may keep it
     embedder: str = ""  # the website that shows it inside a page of its own
+    all_events: bool = False  # that website shows all events, and not one alone
 
     @property
     def language(self) -> str:
@@ -63,7 +66,8 @@ class Page:
 
     def public_link(self, path: str = "", **query: str) -> str:
         """The address of another page that is the same for everybody: it stays on the website that shows this one."""
-        return self.link(path, **query, **{EMBEDDED_BY: self.embedder})
+        framed = {EMBEDDED_BY: self.embedder, ALL_EVENTS: "1" if self.embedder and self.all_events else ""}
+        return self.link(path, **query, **framed)
 
     @property
     def here(self) -> Markup:
@@ -81,7 +85,7 @@ def page_of(slug: str, *, public: bool = False) -> Page:
     shop = shop_of(parts(), slug)
     g.shop = shop
     t = translator(TEXTS, languages.of_request(shop.language, with_cookie=not public))
-    return Page(shop, t, public, _embedder(shop) if public else "")
+    return Page(shop, t, public, _embedder(shop) if public else "", request.args.get(ALL_EVENTS) == "1")
 
 
 def _embedder(shop: Shop) -> str:

@@ -6,7 +6,7 @@
   const LOOK = ":host { display: block } iframe { display: block; width: 100%; height: 0; border: 0; border-radius: 14px; color-scheme: normal }";
 
   class GatehouseShop extends HTMLElement {
-    static observedAttributes = ["event", "lang"];
+    static observedAttributes = ["event", "all-events", "lang"];
 
     constructor() {
       super();
@@ -43,6 +43,7 @@
     show() {
       const framed = this.address;
       framed.searchParams.set("embedded_by", location.origin);
+      if (this.hasAttribute("event") && this.hasAttribute("all-events")) framed.searchParams.set("all_events", "1");
       const link = Object.assign(document.createElement("a"), { href: this.address, textContent: this.address.host + this.address.pathname });
       const slot = document.createElement("slot");
       slot.append(link);

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pytest
 
 from tests.app_server import ApiClient
@@ -40,7 +43,7 @@ def test_inside_a_frame_only_public_links_stay_in_it(evening: Evening, api: ApiC
     feed = client.get("/o/marquee", query_string={"embedded_by": BAND}).text
     assert '<base target="_blank">' in feed
     assert (
-        f'<a target="_self" class="sheet event-card" href="{evening.path}?embedded_by=https%3A%2F%2Fband.example"'
+        f'<a target="_self" class="sheet event-card" href="{evening.path}?embedded_by=https%3A%2F%2Fband.example&amp;all_events=1"'
         in feed
     )
     assert 'name="embedded_by" value="https://band.example"' in feed
@@ -48,6 +51,18 @@ def test_inside_a_frame_only_public_links_stay_in_it(evening: Evening, api: ApiC
     page = client.get(evening.path).text
     assert "_self" not in page
     assert "embedded" not in page
+
+
+def test_an_event_alone_leads_to_all_events_only_where_the_website_shows_them(evening: Evening, api: ApiClient) -> None:
+    api.patch(DESIGN, {"embed_origins": [BAND]})
+    evening.app_server.run_worker()
+    client = evening.app_server.app.test_client()
+    alone = client.get(evening.path, query_string={"embedded_by": BAND}).text
+    assert 'class="shop embedded"' in alone and "See all events" not in alone
+    feed = client.get("/o/marquee", query_string={"embedded_by": BAND}).text
+    (card,) = re.findall(rf'href="({evening.path}[^"]*)"', feed)
+    assert "See all events" in client.get(unescape(card)).text
+    assert "See all events" not in client.get(evening.path, query_string={"all_events": "1"}).text, "outside of frames"
 
 
 @pytest.mark.parametrize(
