@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import orjson
 from flask import current_app
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.accounts import queries as accounts
-from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.page import bp, current_organisation, page, render_page, words
 from sync_server.audit import queries as audit
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
@@ -20,6 +21,8 @@ from sync_server.seating import queries as seating
 from sync_server.venues import queries as venues
 
 MOST_MAPS = 1_000
+SCRIPT_TEXTS = "editor."
+"""Texts whose keys begin so are for the scripts of the editor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def new_seat_map(venue_id: str) -> str:
     """The editor with an empty map."""
     with parts().database.reading() as session:
         venue = venues.venue(session, current_organisation(), venue_id)
-    return render_page("seat_map.html", venue=venue, layout=None, modules=_modules(_static_folder()))
+    return render_page("seat_map.html", venue=venue, layout=None, modules=_modules(_static_folder()), texts=_texts())
 
 
 @bp.get("/venues/<venue_id>/seat-maps/<layout_id>")
@@ -77,7 +80,13 @@ def _of_layout(template: str, venue_id: str, layout_id: str) -> str:
         row = seating.layout(session, current_organisation(), layout_id, venue_id=venue_id)
         versions = _versions(session, seating.versions(session, current_organisation(), row.family_id))
     modules = _modules(_static_folder())
-    return render_page(template, venue=venue, layout=row, versions=versions, modules=modules)
+    return render_page(template, venue=venue, layout=row, versions=versions, modules=modules, texts=_texts())
+
+
+def _texts() -> str:
+    """What the editor's scripts say, and in which language."""
+    t = words()
+    return orjson.dumps({"language": t.language, "texts": t.for_script(SCRIPT_TEXTS)}).decode()
 
 
 def _static_folder() -> str:

@@ -25,6 +25,10 @@ class Translator(Wording):
             return escape(text).format(**values)
         return text.format(**values) if values else text
 
+    def for_script(self, prefix: str) -> dict[str, Text]:
+        """The texts that a script fills in by itself: those whose keys begin so, by what follows."""
+        return {key.removeprefix(prefix): text for key, text in self.texts.items() if key.startswith(prefix)}
+
 
 @cache
 def translator(folder: Path, language: str) -> Translator:

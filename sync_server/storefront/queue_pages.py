@@ -13,7 +13,6 @@ from sync_server.plumbing.parts import parts
 from sync_server.queueing import guest_places, queries
 from sync_server.queueing.figures import queue_figures
 from sync_server.storefront.page import Page, bp, page_of, render
-from sync_server.storefront.seat_pages import texts_for_script
 from sync_server.storefront.visitors import begin, remember, require_form, require_same_site, visitor_of
 from sync_server.storefront.windows import Window, window_of
 
@@ -82,5 +81,5 @@ def _config(page: Page, window: Window, place: dict[str, Any] | None, room_at: i
         "room_at": room_at,
         "now": now,
         "place": place,
-        "texts": texts_for_script(page, TEXTS),
+        "texts": page.t.for_script(TEXTS),
     }

@@ -48,11 +48,6 @@ def seats(slug: str, event: str) -> Response:
     )
 
 
-def texts_for_script(page: Page, prefix: str = SCRIPT_TEXTS) -> dict[str, Any]:
-    """The texts that a script fills in by itself, by their keys without the prefix."""
-    return {key.removeprefix(prefix): text for key, text in page.t.texts.items() if key.startswith(prefix)}
-
-
 def _config(page: Page, window: Window, plan: SeatPlan) -> dict[str, Any]:
     """All that the script needs to know."""
     policy, path = plan.policy, f"/events/{window.event['slug']}"
@@ -71,7 +66,7 @@ def _config(page: Page, window: Window, plan: SeatPlan) -> dict[str, Any]:
         "event_page": page.link(path),
         "queue_page": page.link(f"{path}/queue"),
         "prices": _prices(window, plan),
-        "texts": texts_for_script(page),
+        "texts": page.t.for_script(SCRIPT_TEXTS),
     }
 
 

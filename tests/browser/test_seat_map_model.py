@@ -11,7 +11,10 @@ import orjson
 import pytest
 from playwright.sync_api import Browser, Page
 
+from sync_server.admin.page import TEXTS
+from sync_server.admin.seat_map_pages import SCRIPT_TEXTS
 from sync_server.commands import demo_venue
+from sync_server.plumbing.texts import translator
 from sync_server.seating.file_formats import csv_plans, pretix_plans, svg_plans
 from sync_server.seating.layouts.columns import Seat, columns_of
 from sync_server.seating.layouts.plan import LayoutPlan
@@ -23,7 +26,10 @@ from tests.served_app import served
 from tests.unit.sync_server.seating.test_files import a_pretix_plan, a_pretix_seat
 
 MODULES: Final = ("seat-map", "commands", "editing", "numbering", "geometry", "findings", "rows")
-SETUP: Final = """async (names) => {
+SETUP: Final = """async ([names, texts]) => {
+  const root = Object.assign(document.createElement("div"), { id: "seat-map" });
+  root.dataset.texts = JSON.stringify({ language: "en", texts });
+  document.body.append(root); // as the page of the editor hands them over
   for (const name of names) Object.assign(window, await import(`/static/editor/${name}.js`));
   Object.assign(window, { editing: await import("/static/editor/editing.js"),
             ...await import("/static/seat-map/grid.js") });
@@ -38,7 +44,8 @@ def model(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with served(app_server) as address:
         page = browser.new_page()
         page.goto(f"{address}/admin/login")
-        page.evaluate(SETUP, list(MODULES))
+        texts = translator(TEXTS, "en").for_script(SCRIPT_TEXTS)
+        page.evaluate(SETUP, [list(MODULES), texts])
         yield page
         page.close()
     app_server.close()

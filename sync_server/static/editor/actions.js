@@ -4,6 +4,7 @@ import * as editing from "./editing.js";
 import { aligned, distributed, turned } from "./geometry.js";
 import { boxOf, pointsOf, rowsAmong, rowOf } from "./rows.js";
 import { KINDS } from "./seat-map.js";
+import { t } from "./words.js";
 
 const CLIPBOARD = "gatehouse-seats"; // so that seats can be copied from one map to another
 
@@ -31,25 +32,25 @@ export class Actions {
 
   undo() {
     const label = this.board.undo();
-    this.told(label ? `Taken back: ${label}.` : "There is nothing to take back.");
+    this.told(label ? t("done.taken_back", { what: label }) : t("done.nothing_to_take_back"));
   }
 
   redo() {
     const label = this.board.redo();
-    this.told(label ? `Done again: ${label}.` : "There is nothing to do again.");
+    this.told(label ? t("done.again", { what: label }) : t("done.nothing_to_do_again"));
   }
 
   push(dx, dy) {
     const { zone } = this.board;
-    if (zone !== null) return this.run("move", editing.moveZone(this.map, zone, dx, dy), { join: `push zone ${zone}` });
-    this.run("move", editing.move(this.map, this.slots, dx, dy), { join: `push ${this.slots.length} ${this.slots[0]}` });
+    if (zone !== null) return this.run(t("step.move"), editing.moveZone(this.map, zone, dx, dy), { join: `push-zone-${zone}` });
+    this.run(t("step.move"), editing.move(this.map, this.slots, dx, dy), { join: `push-${this.slots.length}-${this.slots[0]}` });
   }
 
   remove() {
     if (!this.slots.length) return;
     const count = this.slots.length;
-    this.run("delete", editing.remove(this.map, this.slots));
-    this.told(`${count} ${count === 1 ? "seat" : "seats"} deleted. Undo brings them back.`);
+    this.run(t("step.delete"), editing.remove(this.map, this.slots));
+    this.told(t("done.deleted", { n: count }));
   }
 
   copy() {
@@ -61,7 +62,7 @@ export class Actions {
     } catch {
       // Too many for it: they can be put down on this map only.
     }
-    this.told(`${this.slots.length} seats copied.`);
+    this.told(t("done.copied", { n: this.slots.length }));
   }
 
   cut() {
@@ -71,13 +72,13 @@ export class Actions {
 
   paste() {
     const stored = this.clipboard ?? JSON.parse(localStorage.getItem(CLIPBOARD) ?? "null");
-    if (!stored) return this.told("Nothing has been copied yet.");
-    this.#put("paste", stored, { dx: this.board.pitch, dy: this.board.pitch });
+    if (!stored) return this.told(t("done.nothing_copied"));
+    this.#put(t("step.paste"), stored, { dx: this.board.pitch, dy: this.board.pitch });
   }
 
   duplicate() {
     const box = this.board.chosenBox();
-    if (box) this.#put("duplicate", editing.copied(this.map, this.slots), { dx: 0, dy: box.height + this.board.pitch * 2 });
+    if (box) this.#put(t("step.duplicate"), editing.copied(this.map, this.slots), { dx: 0, dy: box.height + this.board.pitch * 2 });
   }
 
   // Around the middle of the stage; what would lie on itself goes beside.
@@ -86,14 +87,14 @@ export class Actions {
     if (!box) return;
     const focus = this.map.sheet.focus?.x;
     const apart = focus !== undefined && (focus < box.left || focus > box.right);
-    this.#put("duplicate mirrored", editing.copied(this.map, this.slots), { axis: apart ? focus : box.right + this.board.pitch * 1.5 });
+    this.#put(t("step.mirror"), editing.copied(this.map, this.slots), { axis: apart ? focus : box.right + this.board.pitch * 1.5 });
   }
 
   #put(label, copied, where) {
-    if (!this.map.sheet.zones.length) return this.told("Add rows first: seats need a zone.");
+    if (!this.map.sheet.zones.length) return this.told(t("done.rows_first"));
     this.run(label, editing.paste(this.map, copied, where), { choose: "new" });
     this.painter.changed();
-    this.told(`${copied.seats.length} seats put down.`);
+    this.told(t("done.put_down", { n: copied.seats.length }));
   }
 
   all() {
@@ -122,44 +123,44 @@ export class Actions {
   }
 
   align(edge) {
-    this.#eachRow("align", (groups) => aligned(groups, edge));
+    this.#eachRow(t("step.align"), (groups) => aligned(groups, edge));
   }
 
   distribute() {
     const box = boxOf(this.map, this.slots);
-    this.#eachRow("same distances", (groups) => distributed(groups, box.height >= box.width ? "y" : "x"));
+    this.#eachRow(t("step.distances"), (groups) => distributed(groups, box.height >= box.width ? "y" : "x"));
   }
 
   #eachRow(label, change) {
     const rows = rowsAmong(this.map, this.slots);
-    if (rows.length < 2) return this.told("Select seats of two rows or more.");
+    if (rows.length < 2) return this.told(t("done.two_rows"));
     const points = change(rows.map((row) => pointsOf(this.map, row.slots)));
     this.run(label, editing.place(rows.flatMap((row) => row.slots), points.flat()));
   }
 
   turn(degrees) {
-    this.run("turn", editing.place(this.slots, turned(pointsOf(this.map, this.slots), degrees)));
+    this.run(t("step.turn"), editing.place(this.slots, turned(pointsOf(this.map, this.slots), degrees)));
   }
 
   aisle(after) {
-    this.run(after ? "aisle" : "no aisle", editing.setAisle(this.slots, after));
+    this.run(t(after ? "step.aisle" : "step.no_aisle"), editing.setAisle(this.slots, after));
   }
 
   pair() {
     const { kind } = this.map.columns;
-    if (this.slots.length !== 2) return this.told("Select two seats: the wheelchair place and its companion seat.");
+    if (this.slots.length !== 2) return this.told(t("done.two_seats"));
     const [one, other] = this.slots;
-    this.run("pair", editing.pair(this.map, kind[other] === 1 ? [other, one] : [one, other]));
-    this.told("Paired: the companion seat is kept for the guest of the wheelchair place.");
+    this.run(t("step.pair"), editing.pair(this.map, kind[other] === 1 ? [other, one] : [one, other]));
+    this.told(t("done.paired"));
   }
 
   ungroup() {
-    this.run("take apart", editing.ungroup(this.map, this.slots));
+    this.run(t("step.take_apart"), editing.ungroup(this.map, this.slots));
   }
 
   kind(name) {
-    this.run("kind of seat", () => editing.setKind(this.map, this.slots, name));
+    this.run(t("step.kind"), () => editing.setKind(this.map, this.slots, name));
     const alone = this.slots.filter((slot) => this.map.columns.kind[slot] === KINDS.indexOf("wheelchair") && this.map.columns.companion[slot] < 0);
-    if (name === "wheelchair" && alone.length) this.told(`${alone.length} of them have no free seat beside them for a companion.`);
+    if (name === "wheelchair" && alone.length) this.told(t("done.no_companion", { n: alone.length }));
   }
 }

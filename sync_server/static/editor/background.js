@@ -1,6 +1,7 @@
 // A picture of the hall to trace: it stays in this browser, and is no part of the map.
 
 import { forget, keep, kept } from "./keeping.js";
+import { t } from "./words.js";
 
 export class Background {
   constructor(root, board, painter, told) {
@@ -20,7 +21,7 @@ export class Background {
       await this.#show(file, {});
       await keep(this.key, { file, ...this.#place() });
     } catch {
-      this.told("This file is no picture that the browser can show.");
+      this.told(t("background.no_picture"));
     }
   }
 

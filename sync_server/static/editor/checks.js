@@ -1,6 +1,7 @@
 // The list before publishing: mistakes that the API found, what guests would miss, and the question itself.
 
 import { advice } from "./findings.js";
+import { t } from "./words.js";
 
 export class Checks {
   constructor(root, board, saving, show) {
@@ -23,7 +24,7 @@ export class Checks {
     const found = this.findings();
     this.#list(this.find("finding-list"), found);
     const grave = found.filter((finding) => finding.grave).length;
-    this.find("checked").textContent = grave ? `${grave} ${grave === 1 ? "thing prevents" : "things prevent"} publishing.` : found.length ? "It can be published. Guests would be glad of this:" : "Nothing stands against publishing.";
+    this.find("checked").textContent = grave ? t("check.prevented", { n: grave }) : t(found.length ? "check.advised" : "check.nothing");
   }
 
   #list(place, findings) {
@@ -32,8 +33,8 @@ export class Checks {
       const where = Object.assign(document.createElement("b"), { textContent: finding.where });
       item.append(where, ` ${finding.words} `);
       if (finding.seats.length || finding.zone !== undefined || finding.tool) {
-        const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Show" });
-        button.setAttribute("aria-label", `Show ${finding.where}`);
+        const button = Object.assign(document.createElement("button"), { type: "button", textContent: t("check.show") });
+        button.setAttribute("aria-label", t("check.show_what", { what: finding.where }));
         button.addEventListener("click", () => (this.find("publish").close(), this.go(finding)));
         item.append(button);
       }
@@ -48,12 +49,12 @@ export class Checks {
     const found = this.findings();
     const grave = found.some((finding) => finding.grave) || !stored;
     const { map } = this.board;
-    const words = `Version ${server.version} has ${map.total.toLocaleString("en")} seats in ${map.sheet.zones.length} ${map.sheet.zones.length === 1 ? "zone" : "zones"}. Once published, events can choose it, and it never changes again: what you change later becomes version ${server.version + 1}. Events that use an earlier version keep theirs.`;
-    this.find("publish-words").textContent = grave ? "It cannot be published yet." : words;
+    const words = t("publish.means", { n: map.sheet.zones.length, seats: map.total, version: server.version, next: server.version + 1 });
+    this.find("publish-words").textContent = grave ? t("publish.not_yet") : words;
     this.#list(this.find("publish-findings"), found);
     const button = this.root.querySelector("[data-do=reallyPublish]");
     button.hidden = grave;
-    button.textContent = `Publish version ${server.version}`;
+    button.textContent = t("publish.button", { version: server.version });
     this.find("publish").showModal();
   }
 }

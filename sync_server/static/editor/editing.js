@@ -5,6 +5,7 @@ import { bent, mirrored, moved, roundTable, longTable, spread } from "./geometry
 import { labels, lettersOf, numberOf } from "./numbering.js";
 import { fromTheFront, inLine, pointsOf, rowsAmong, rowsOf } from "./rows.js";
 import { KINDS, numbered } from "./seat-map.js";
+import { t } from "./words.js";
 
 const seats = (at, set) => ({ do: "seats", at: [...at], set });
 const all = (commands) => ({ do: "all", commands });
@@ -35,7 +36,7 @@ export function addRows(map, { zone, section = "", price = "", rows, rowStart = 
 function rowNames(count, start, without, taken) {
   const inFigures = /^\d+$/.test(start);
   const first = inFigures ? Number(start) : numberOf(start, without);
-  if (first === null || start === "") throw new RangeError(`Rows cannot start with "${start}". Give a number such as 1, or letters such as A.`);
+  if (first === null || start === "") throw new RangeError(t("numbers.rows_start", { start }));
   const names = [];
   for (let at = first; names.length < count; at++) {
     const name = inFigures ? String(at) : lettersOf(at, without);
@@ -115,7 +116,7 @@ function sectionNames(map, list, key, mirroredCopy) {
     const other = mirroredCopy && seat.section.replace(/\p{L}+/gu, (word) => SIDES[word] ?? word);
     const base = other && other !== seat.section ? other : seat.section;
     for (let times = 1; ; times++) {
-      const name = times === 1 ? base : base ? `${base} ${times}` : `Block ${times}`;
+      const name = times === 1 ? base : base ? `${base} ${times}` : t("name.block", { n: times });
       if (!repeats(name, seat)) return name;
     }
   };
@@ -230,7 +231,7 @@ export function freeZoneName(map, wanted) {
 }
 
 // A stage in the drawing, in the form of the open format of pretix; the house faces its middle.
-export function setStage(map, { x, y, width, height, words = "Stage" }) {
+export function setStage(map, { x, y, width, height, words = t("name.stage") }) {
   const layers = (map.sheet.drawing.areas ?? []).map((layer) => (isStage(layer) ? { ...layer, areas: layer.areas.filter((each) => !saysStage(each)) } : layer));
   const areas = layers.filter((layer) => layer.areas?.length);
   const area = {

@@ -2,6 +2,7 @@
 
 import { inLine, rowsOf } from "./rows.js";
 import { numbered, pitch } from "./seat-map.js";
+import { t } from "./words.js";
 
 const PLACE = /^zones[[.](\d+)\]?(?:\.seats[[.](\d+)\]?)?(?:\.(\w+))?/;
 const GROUP = /^groups[[.](\d+)\]?/;
@@ -19,14 +20,14 @@ export function found(map, order, { place, problem }) {
     return { grave: true, where, words, zone: key, seats: slot === undefined ? [] : [slot] };
   }
   const group = GROUP.exec(place);
-  if (group) return { grave: true, where: map.sheet.groups[group[1]]?.metadata.name ?? "A group", words, seats: map.sheet.groups[group[1]]?.seats ?? [] };
-  return { grave: true, where: place === "name" ? "Name of the map" : "", words, seats: [] };
+  if (group) return { grave: true, where: map.sheet.groups[group[1]]?.metadata.name ?? t("find.a_group"), words, seats: map.sheet.groups[group[1]]?.seats ?? [] };
+  return { grave: true, where: place === "name" ? t("find.name") : "", words, seats: [] };
 }
 
 export function seatName(map, slot) {
   const zone = map.zone(map.columns.zone[slot])?.name ?? "";
   const section = map.words(slot, "section");
-  return `${[zone, section].filter(Boolean).join(", ")}, row ${map.words(slot, "row")}, seat ${map.words(slot, "number")}`;
+  return t("find.seat", { part: [zone, section].filter(Boolean).join(", "), row: map.words(slot, "row"), seat: map.words(slot, "number") });
 }
 
 // What the API accepts and guests would still miss. Each says what it means for the sale.
@@ -35,11 +36,11 @@ export function advice(map) {
 }
 
 function* withoutFocus(map) {
-  if (!map.sheet.focus && map.total) yield { where: "Stage", words: "Nothing says where guests look, so the best seats are those near the middle of the first row. Draw the stage.", seats: [], tool: "stage" };
+  if (!map.sheet.focus && map.total) yield { where: t("name.stage"), words: t("find.no_focus"), seats: [], tool: "stage" };
 }
 
 function* withoutWheelchairs(map) {
-  if (map.total > 50 && ![...map.seats()].some((slot) => map.columns.kind[slot] === 1)) yield { where: "Wheelchair places", words: "There are none. Select a seat and make it a wheelchair place; the seat beside it becomes its companion's.", seats: [] };
+  if (map.total > 50 && ![...map.seats()].some((slot) => map.columns.kind[slot] === 1)) yield { where: t("find.wheelchairs"), words: t("find.no_wheelchairs"), seats: [] };
 }
 
 function* overlapping(map) {
@@ -55,7 +56,7 @@ function* overlapping(map) {
     const key = cx * 4e6 + cy;
     squares.set(key, [...(squares.get(key) ?? []), slot]);
   }
-  if (both.length) yield { where: `${new Set(both).size} seats`, words: "They stand on top of each other, so guests cannot tell them apart.", seats: [...new Set(both)] };
+  if (both.length) yield { where: t("seats", { n: new Set(both).size }), words: t("find.overlapping"), seats: [...new Set(both)] };
 }
 
 // A seat with nobody beside it counts as single from the start, and is sold last.
@@ -71,16 +72,16 @@ function* lonely(map) {
     }, []);
     for (const run of runs) if (run.length === 1 && map.columns.kind[run[0]] !== 1 && !tables.has(run[0])) alone.push(run[0]);
   }
-  if (alone.length) yield { where: alone.length === 1 ? seatName(map, alone[0]) : `${alone.length} seats`, words: "No seat is beside it before the next aisle. Parties of two never get it.", seats: alone };
+  if (alone.length) yield { where: alone.length === 1 ? seatName(map, alone[0]) : t("seats", { n: alone.length }), words: t("find.alone"), seats: alone };
 }
 
 function* withoutCategory(map) {
   const priced = [...map.seats()].filter((slot) => !map.columns.price[slot]);
-  if (priced.length && priced.length < map.total) yield { where: `${priced.length} seats`, words: "They have no price category, and others have. Their zone must have one ticket type only.", seats: priced };
+  if (priced.length && priced.length < map.total) yield { where: t("seats", { n: priced.length }), words: t("find.no_category"), seats: priced };
 }
 
 function* emptyZones(map) {
   const used = new Set(rowsOf(map).map((row) => row.zone));
-  for (const zone of map.sheet.zones) if (!numbered(zone) && !zone.outline) yield { where: zone.name, words: "It is not drawn, so guests find it in the list only.", seats: [], zone: zone.key };
-  for (const zone of map.sheet.zones) if (numbered(zone) && !used.has(zone.key)) yield { grave: true, where: zone.name, words: "It has no seats yet. Add rows, or delete the zone.", seats: [], zone: zone.key };
+  for (const zone of map.sheet.zones) if (!numbered(zone) && !zone.outline) yield { where: zone.name, words: t("find.not_drawn"), seats: [], zone: zone.key };
+  for (const zone of map.sheet.zones) if (numbered(zone) && !used.has(zone.key)) yield { grave: true, where: zone.name, words: t("find.no_seats"), seats: [], zone: zone.key };
 }

@@ -3,6 +3,7 @@
 import * as editing from "./editing.js";
 import { block, bounds, longTable, moved, roundTable } from "./geometry.js";
 import { numbered } from "./seat-map.js";
+import { t } from "./words.js";
 
 const GAP = 2.5; // seats of room between what is there and what is put down
 const MOST = 60_000; // seats put down at once
@@ -63,9 +64,9 @@ export class Makers {
       const amount = board.tool === "rows" ? values.rows * values.seats : values.count * values.seats;
       if (values.valid && amount > 0 && amount <= MOST) {
         board.preview = this.#seats(board.tool, values, at).flat();
-        words.textContent = `${board.preview.length.toLocaleString("en")} seats`;
+        words.textContent = t("seats", { n: board.preview.length });
         if (!board.map.total) board.view.frame(withStage(board.whole()), 24);
-      } else words.textContent = amount > MOST ? `At most ${MOST.toLocaleString("en")} seats at once.` : "";
+      } else words.textContent = amount > MOST ? t("make.at_most", { n: MOST }) : "";
     }
     painter.redraw();
   }
@@ -90,7 +91,7 @@ export class Makers {
     const rows = Math.max(1, Math.round(Math.abs(to.y - from.y) / depth) + 1);
     if (rows * seats > MOST) return { rows: [] };
     const at = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
-    this.told(`${rows} rows of ${seats}: ${rows * seats} seats`);
+    this.told(t("make.drawing", { rows, seats, n: rows * seats }));
     return { rows: this.#seats("rows", { ...values, seats, rows }, at), values: { ...values, seats, rows } };
   }
 
@@ -109,7 +110,7 @@ export class Makers {
     const first = corners[0];
     if (first && Math.hypot(first[0] - x, first[1] - y) * board.view.k < 12) return this.finish("area");
     board.corners = [...corners, [Math.round(x), Math.round(y)]];
-    this.told(`${board.corners.length} corners. Click the first again, or press Enter, to close the area.`);
+    this.told(t("make.corners", { n: board.corners.length }));
     this.painter.redraw();
   }
 
@@ -137,12 +138,12 @@ export class Makers {
     const { board } = this;
     if (!rows.length) return;
     const before = this.#first(rows.flat());
-    const { key, commands } = this.#zone(values.zone || "Stalls", "reserved_seating");
+    const { key, commands } = this.#zone(values.zone || t("name.stalls"), "reserved_seating");
     const without = values.without ? "IO" : "";
     const seatScheme = { start: values.start, count: values.count, backwards: values.direction === "left" };
     const options = { zone: key, section: values.section.trim(), price: values.price.trim(), rows, rowStart: values.rowStart, without, seatScheme };
-    board.run("add rows", { do: "all", commands: [...before, ...commands, editing.addRows(board.map, options)] }, { choose: "new" });
-    this.told(`${rows.length} rows with ${rows.flat().length} seats are there.`);
+    board.run(t("step.add_rows"), { do: "all", commands: [...before, ...commands, editing.addRows(board.map, options)] }, { choose: "new" });
+    this.told(t("make.rows", { n: rows.length, seats: rows.flat().length }));
     this.#done();
   }
 
@@ -150,9 +151,9 @@ export class Makers {
     const { board } = this;
     const rows = this.#seats("table", values, at);
     const before = this.#first(rows.flat());
-    const { key, commands } = this.#zone(values.zone || "Tables", "reserved_seating");
-    board.run("add tables", { do: "all", commands: [...before, ...commands, ...this.#everyTable(rows, key, values)] }, { choose: "new" });
-    this.told(`${rows.length} ${rows.length === 1 ? "table is" : "tables are"} there.`);
+    const { key, commands } = this.#zone(values.zone || t("name.tables"), "reserved_seating");
+    board.run(t("step.add_tables"), { do: "all", commands: [...before, ...commands, ...this.#everyTable(rows, key, values)] }, { choose: "new" });
+    this.told(t("make.tables", { n: rows.length }));
     if (!at) this.#done();
   }
 
@@ -165,7 +166,7 @@ export class Makers {
     const grown = editing.addRows(map, { zone, price: values.price.trim(), rows, rowStart: "1" });
     grown.set.row = rows.flatMap((row, n) => row.map(() => map.text(names[n])));
     let slot = map.count;
-    const groups = rows.map((row, n) => ({ group_type: "vip_table", metadata: { name: `Table ${names[n]}` }, sold_whole: Boolean(values.soldWhole), seats: row.map(() => slot++) }));
+    const groups = rows.map((row, n) => ({ group_type: "vip_table", metadata: { name: t("name.table", { name: names[n] }) }, sold_whole: Boolean(values.soldWhole), seats: row.map(() => slot++) }));
     return [grown, { do: "sheet", set: { groups: [...map.sheet.groups, ...groups] } }];
   }
 
@@ -173,8 +174,8 @@ export class Makers {
     const { board } = this;
     const values = this.values("area");
     const before = this.#first(outline.map(([x, y]) => ({ x, y })));
-    const { key, command } = editing.addZone(board.map, { name: editing.freeZoneName(board.map, values.name.trim() || "Floor"), zone_type: values.zone_type, capacity: values.capacity, outline });
-    board.run("add an area", { do: "all", commands: [...before, command] });
+    const { key, command } = editing.addZone(board.map, { name: editing.freeZoneName(board.map, values.name.trim() || t("name.floor")), zone_type: values.zone_type, capacity: values.capacity, outline });
+    board.run(t("step.add_area"), { do: "all", commands: [...before, command] });
     this.#done();
     board.chooseZone(key);
   }
@@ -182,8 +183,8 @@ export class Makers {
   #stage(stage) {
     const { board } = this;
     if (stage.width < 1 || stage.height < 1) return;
-    board.run("stage", editing.setStage(board.map, round(stage)));
-    this.told("The stage is there. The house faces its middle.");
+    board.run(t("step.stage"), editing.setStage(board.map, round(stage)));
+    this.told(t("make.stage"));
     this.#done();
   }
 

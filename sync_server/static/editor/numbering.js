@@ -1,5 +1,7 @@
 // How rows and seats are numbered: figures or letters, forwards or backwards, odd and even.
 
+import { list, t } from "./words.js";
+
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 const alphabet = (without) => [...ALPHABET].filter((letter) => !without.includes(letter)).join("");
@@ -28,7 +30,7 @@ export function numberOf(text, without = "IO") {
 export function labels(places, { start = "1", count = "all", backwards = false, without = "IO" } = {}) {
   const inFigures = /^\d+$/.test(start);
   const first = inFigures ? Number(start) : numberOf(start, without);
-  if (first === null || start === "") throw new RangeError(`Numbering cannot start with "${start}". Give a number such as 1 or 101, or letters such as A${without ? `, without ${[...without].join(" and ")}` : ""}.`);
+  if (first === null || start === "") throw new RangeError(without ? t("numbers.start_without", { start, without: list([...without]) }) : t("numbers.start", { start }));
   const write = (number) => (inFigures ? String(number) : lettersOf(number, without));
   const found = numbersOf(places, first, count).map(write);
   return backwards ? found.reverse() : found;

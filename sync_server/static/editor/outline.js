@@ -2,6 +2,7 @@
 
 import { fromTheFront, sectionsOf } from "./rows.js";
 import { numbered } from "./seat-map.js";
+import { t } from "./words.js";
 
 const MOST_OPEN = 80; // rows; larger sections start closed
 
@@ -33,12 +34,12 @@ export class Outline {
   #part(zone, sections) {
     const part = document.createElement("div");
     const heading = document.createElement("h3");
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: zone.name || "(no name)" });
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: zone.name || t("name.none") });
     button.dataset.zone = zone.key;
     heading.append(button);
     part.append(heading);
-    if (!numbered(zone)) part.append(text("p", `${zone.capacity} places without numbers`, "quiet"));
-    else if (!sections.length) part.append(text("p", "No seats yet", "quiet"));
+    if (!numbered(zone)) part.append(text("p", t("list.places", { n: zone.capacity }), "quiet"));
+    else if (!sections.length) part.append(text("p", t("list.no_seats"), "quiet"));
     part.append(...sections.map((section) => this.#section(zone, section)));
     return part;
   }
@@ -47,7 +48,7 @@ export class Outline {
     const details = document.createElement("details");
     details.dataset.section = `${zone.key}/${section.name}`;
     details.open = this.open.get(details.dataset.section) ?? section.rows.length <= MOST_OPEN;
-    details.append(text("summary", `${section.name || "Rows"} · ${section.rows.length} ${section.rows.length === 1 ? "row" : "rows"}, ${section.seats} seats`));
+    details.append(text("summary", t("list.section", { name: section.name || t("list.rows"), n: section.rows.length, seats: t("seats", { n: section.seats }) })));
     details.section = section;
     if (details.open) this.#fill(details);
     return details;
@@ -67,7 +68,7 @@ export class Outline {
     box.row = row;
     this.rows.push(box);
     const { map } = this.board;
-    label.append(box, ` Row ${row.label}`, text("span", ` ${row.slots.length} ${row.slots.length === 1 ? "seat" : "seats"}, ${map.words(row.slots[0], "number")} to ${map.words(row.slots.at(-1), "number")}`, "quiet"));
+    label.append(box, ` ${t("list.row", { row: row.label })}`, text("span", ` ${t("list.seats", { n: row.slots.length, first: map.words(row.slots[0], "number"), last: map.words(row.slots.at(-1), "number") })}`, "quiet"));
     item.append(label);
     return item;
   }

@@ -16,6 +16,7 @@ import { Saving } from "./saving.js";
 import { Server } from "./server.js";
 import { Tabs } from "./tabs.js";
 import { Versions } from "./versions.js";
+import { t } from "./words.js";
 
 const TOLD_MS = 6000;
 
@@ -50,7 +51,7 @@ class Page {
       reallyPublish: () => this.publish(), closeDialog: () => this.find("publish").close(),
       alignLeft: () => this.actions.align("left"), alignMiddle: () => this.actions.align("middle"), alignRight: () => this.actions.align("right"),
       aisle: () => this.actions.aisle(true), noAisle: () => this.actions.aisle(false),
-      zoneSeats: () => this.#zoneSeats(), removeZone: () => this.actions.run("delete the zone", editing.removeZone(this.board.map, this.board.zone)),
+      zoneSeats: () => this.#zoneSeats(), removeZone: () => this.actions.run(t("step.delete_zone"), editing.removeZone(this.board.map, this.board.zone)),
       addCategory: () => this.#addCategory(),
     };
     const { actions, doing } = this;
@@ -68,13 +69,13 @@ class Page {
     this.#listen();
     try {
       await this.saving.open();
-      this.find("map-name").value = this.board.map.sheet.name === "Seat map" ? this.find("map-name").value : this.board.map.sheet.name;
+      this.find("map-name").value = this.board.map.sheet.name === t("name.map") ? this.find("map-name").value : this.board.map.sheet.name;
       if (this.server.status === "new" && !this.board.map.total) this.board.map.sheet.name = this.find("map-name").value;
       this.board.showWhole();
       this.painter.changed();
       this.root.dataset.ready = "";
     } catch (problem) {
-      this.notice.show(`The map cannot be opened: ${problem.message}`, { "Try again": () => location.reload() });
+      this.notice.show(t("open.failed", { why: problem.message }), { [t("open.again")]: () => location.reload() });
     }
   }
 
@@ -89,7 +90,7 @@ class Page {
     root.addEventListener("click", (event) => this.#clicked(event.target.closest("button")));
     root.addEventListener("edit", () => this.tabs.open("edit"));
     root.addEventListener("panel", () => (this.outline.show(), this.checks.show()));
-    this.find("map-name").addEventListener("change", ({ target }) => board.run("name", { do: "sheet", set: { name: target.value.trim() } }));
+    this.find("map-name").addEventListener("change", ({ target }) => board.run(t("step.name"), { do: "sheet", set: { name: target.value.trim() } }));
     this.find("snapping").addEventListener("change", ({ target }) => ((board.snapping = target.checked), painter.redraw()));
     this.find("import").addEventListener("change", ({ target }) => this.versions.read(target.files[0]));
     this.#buttons();
@@ -120,13 +121,13 @@ class Page {
     field.textContent = words;
     field.dataset.look = look;
     const { status, version } = this.server;
-    this.root.querySelector("[data-do=save]").textContent = status === "active" || status === "archived" ? `Save as version ${version + 1}` : "Save";
+    this.root.querySelector("[data-do=save]").textContent = status === "active" || status === "archived" ? t("save.as_version", { version: version + 1 }) : t("save.button");
     this.root.querySelector("[data-do=publish]").disabled = status === "active" && !this.saving.dirty;
   }
 
   async save() {
     const before = this.saving.dirty;
-    if (await this.saving.save()) this.told(before ? "Saved." : "Nothing has changed since the last save.");
+    if (await this.saving.save()) this.told(t(before ? "save.saved" : "save.nothing"));
     else if (this.saving.mistakes.length) this.#showChecks();
   }
 
@@ -144,11 +145,11 @@ class Page {
     this.find("publish").close();
     try {
       await this.server.publish();
-      this.told(`Version ${this.server.version} is published: events can choose it.`);
-      this.#state({ words: `Version ${this.server.version} is published.`, look: "good" });
+      this.told(t("publish.done", { version: this.server.version }));
+      this.#state({ words: t("publish.is", { version: this.server.version }), look: "good" });
       this.versions.refresh();
     } catch (problem) {
-      this.notice.show(`Not published: ${problem.message}`);
+      this.notice.show(t("publish.failed", { why: problem.message }));
     }
   }
 
@@ -177,9 +178,9 @@ class Page {
 
   #addCategory() {
     const list = [...this.board.looks.values()];
-    const name = ["Standard", "Premium", "Reduced", "Balcony"].find((each) => !this.board.looks.has(each)) ?? `Category ${list.length + 1}`;
+    const name = ["standard", "premium", "reduced", "balcony"].map((each) => t(`name.${each}`)).find((each) => !this.board.looks.has(each)) ?? t("name.category", { n: list.length + 1 });
     const used = { name, colour: undefined, pattern: undefined };
-    this.actions.run("category", editing.setCategories(this.board.map, [...list, used]));
+    this.actions.run(t("step.category"), editing.setCategories(this.board.map, [...list, used]));
   }
 }
 

@@ -6,8 +6,9 @@ import { curveOf } from "./geometry.js";
 import { pointsOf, rowsAmong } from "./rows.js";
 import { KINDS, numbered } from "./seat-map.js";
 import { drawSeat } from "./skin.js";
+import { shown, t } from "./words.js";
 
-const MIXED = "several"; // as a placeholder: it stays as it is
+const MIXED = () => t("several"); // as a placeholder: it stays as it is
 const scheme = (values) => ({ start: values.start, count: values.count, backwards: values.direction === "left", without: values.without ? "IO" : "" });
 
 export class Panel {
@@ -15,12 +16,12 @@ export class Panel {
     Object.assign(this, { root, board, actions });
     const forms = {
       labels: (values, form) => this.#labels(values, form),
-      "number-seats": (values) => actions.run("number seats", () => editing.renumberSeats(board.map, board.list(), scheme(values))),
-      "number-rows": (values) => actions.run("number rows", () => editing.renumberRows(board.map, board.list(), { ...values, without: "IO" })),
-      bend: ({ curve }) => actions.run("bend", () => editing.bend(board.map, board.list(), Number(curve))),
-      space: ({ spacing }) => actions.run("set apart", () => editing.space(board.map, board.list(), Number(spacing))),
+      "number-seats": (values) => actions.run(t("step.number_seats"), () => editing.renumberSeats(board.map, board.list(), scheme(values))),
+      "number-rows": (values) => actions.run(t("step.number_rows"), () => editing.renumberRows(board.map, board.list(), { ...values, without: "IO" })),
+      bend: ({ curve }) => actions.run(t("step.bend"), () => editing.bend(board.map, board.list(), Number(curve))),
+      space: ({ spacing }) => actions.run(t("step.space"), () => editing.space(board.map, board.list(), Number(spacing))),
       turn: ({ degrees }) => actions.turn(Number(degrees)),
-      group: (values) => actions.run("group", () => editing.addGroup(board.map, board.list(), values.group_type, values.name.trim(), Boolean(values.soldWhole))),
+      group: (values) => actions.run(t("step.group"), () => editing.addGroup(board.map, board.list(), values.group_type, values.name.trim(), Boolean(values.soldWhole))),
       zone: (values) => this.#zone(values),
     };
     for (const [name, apply] of Object.entries(forms)) {
@@ -73,12 +74,12 @@ export class Panel {
     const { map } = this.board;
     const slots = this.board.list();
     const rows = rowsAmong(map, slots);
-    const seats = slots.length === 1 ? "1 seat" : `${slots.length.toLocaleString("en")} seats`;
-    this.root.querySelector("[data-chosen-title]").textContent = rows.length === 1 ? `Row ${rows[0].label}: ${seats}` : `${seats} in ${rows.length} rows`;
+    const seats = t("seats", { n: slots.length });
+    this.root.querySelector("[data-chosen-title]").textContent = rows.length === 1 ? t("chosen.row", { row: rows[0].label, seats }) : t("chosen.rows", { seats, n: rows.length });
     const pairs = slots.filter((slot) => map.columns.companion[slot] >= 0).length;
     const groups = map.sheet.groups.filter((group) => group.seats.some((slot) => this.board.chosen[slot]));
     this.root.querySelector("[data-chosen-words]").textContent = [
-      pairs && `${pairs} paired as wheelchair place and companion seat`, ...groups.slice(0, 2).map((group) => `in ${group.metadata.name ?? "a group"}${group.sold_whole ? ", sold whole" : ""}`),
+      pairs && t("chosen.paired", { n: pairs }), ...groups.slice(0, 2).map((group) => t(group.sold_whole ? "chosen.in_whole" : "chosen.in", { name: group.metadata.name ?? t("chosen.a_group") })),
     ].filter(Boolean).join(" · ");
     const form = this.form("labels");
     for (const column of ["section", "row", "number", "price"]) this.#field(form.elements[column], this.#shared(slots, (slot) => map.words(slot, column)));
@@ -97,13 +98,13 @@ export class Panel {
   }
 
   #field(input, value) {
-    input.placeholder = value === undefined ? MIXED : "";
+    input.placeholder = value === undefined ? MIXED() : "";
     input.value = input.defaultValue = value ?? "";
   }
 
   #choice(select, value) {
     select.querySelector("option[value=several]")?.remove();
-    if (value === undefined) select.prepend(new Option("Several", "several"));
+    if (value === undefined) select.prepend(new Option(t("several_choice"), "several"));
     select.value = select.dataset.before = value ?? "several";
   }
 
@@ -117,7 +118,7 @@ export class Panel {
       if (input.value !== input.defaultValue) commands.push(editing.setTexts(board.map, slots, column, values[column].trim()));
     }
     if (values.zone !== form.elements.zone.dataset.before && values.zone !== "several") commands.push(editing.setZone(slots, Number(values.zone)));
-    if (commands.length) actions.run("labels", { do: "all", commands });
+    if (commands.length) actions.run(t("step.labels"), { do: "all", commands });
     if (values.kind !== form.elements.kind.dataset.before && values.kind !== "several") actions.kind(values.kind);
   }
 
@@ -140,7 +141,7 @@ export class Panel {
     const capacity = values.capacity === undefined ? zone.capacity : Number(values.capacity);
     const allowed_roles = values.allowed_roles.split(/[\s,]+/).filter(Boolean);
     const changes = { name: values.name.trim(), zone_type: values.zone_type, access_mode: values.access_mode, membership_tier: values.membership_tier.trim() || null, allowed_roles, capacity };
-    actions.run("zone", editing.changeZone(board.map, board.zone, changes));
+    actions.run(t("step.zone"), editing.changeZone(board.map, board.zone, changes));
   }
 
   #whole() {
@@ -149,13 +150,13 @@ export class Panel {
     const counts = new Map();
     for (const slot of map.seats()) counts.set(map.columns.zone[slot], (counts.get(map.columns.zone[slot]) ?? 0) + 1);
     const places = (zone) => (numbered(zone) ? (counts.get(zone.key) ?? 0) : zone.capacity);
-    root.querySelector("[data-fact=seats]").textContent = map.total.toLocaleString("en");
-    root.querySelector("[data-fact=capacity]").textContent = map.sheet.zones.reduce((sum, zone) => sum + places(zone), 0).toLocaleString("en");
+    root.querySelector("[data-fact=seats]").textContent = shown(map.total);
+    root.querySelector("[data-fact=capacity]").textContent = shown(map.sheet.zones.reduce((sum, zone) => sum + places(zone), 0));
     const zones = map.sheet.zones.map((zone) => {
       const item = document.createElement("li");
-      const button = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: zone.name || "(no name)" });
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: zone.name || t("name.none") });
       button.addEventListener("click", () => board.chooseZone(zone.key));
-      const words = Object.assign(document.createElement("span"), { className: "quiet", textContent: `${places(zone).toLocaleString("en")} ${numbered(zone) ? "seats" : "places"}` });
+      const words = Object.assign(document.createElement("span"), { className: "quiet", textContent: t(numbered(zone) ? "seats" : "places", { n: places(zone) }) });
       item.append(button, words);
       return item;
     });
@@ -174,18 +175,18 @@ export class Panel {
     const swatch = Object.assign(document.createElement("canvas"), { width: 44, height: 44, className: "swatch" });
     drawSeat(swatch.getContext("2d"), 44, look, 0, 0, {});
     const name = Object.assign(document.createElement("input"), { value: look.name, maxLength: 60 });
-    name.setAttribute("aria-label", `Name of category ${at + 1}`);
+    name.setAttribute("aria-label", t("price.name", { n: at + 1 }));
     const colour = Object.assign(document.createElement("input"), { type: "color", value: look.colour });
-    colour.setAttribute("aria-label", `Colour of ${look.name}`);
+    colour.setAttribute("aria-label", t("price.colour", { name: look.name }));
     const pattern = document.createElement("select");
-    pattern.setAttribute("aria-label", `Pattern of ${look.name}`);
-    pattern.append(...PATTERNS.map((each) => new Option(each, each)));
+    pattern.setAttribute("aria-label", t("price.pattern", { name: look.name }));
+    pattern.append(...PATTERNS.map((each) => new Option(t(`pattern.${each}`), each)));
     pattern.value = look.pattern;
     const change = () => {
       const list = [...this.board.looks.values()].map((each) => (each.name === look.name ? { name: name.value.trim() || look.name, colour: colour.value, pattern: pattern.value } : each));
       const renamed = name.value.trim() && name.value.trim() !== look.name ? { from: look.name, to: name.value.trim() } : null;
       document.activeElement?.blur?.();
-      this.actions.run("price category", editing.setCategories(this.board.map, list, renamed));
+      this.actions.run(t("step.price"), editing.setCategories(this.board.map, list, renamed));
     };
     for (const input of [name, colour, pattern]) input.addEventListener("change", change);
     line.append(swatch, name, colour, pattern);

@@ -5,6 +5,7 @@ import { inside, turned } from "./geometry.js";
 import { HANDLE } from "./painting.js";
 import { pointsOf, rowOf } from "./rows.js";
 import { snapped } from "./snapping.js";
+import { t } from "./words.js";
 
 const THRESHOLD = 4; // pixels before a press is a drag
 const TOUCH = 20;
@@ -114,7 +115,7 @@ export class Pointer {
   end_zone({ zone, by: [dx, dy] }) {
     const { board } = this;
     board.corners = null;
-    board.run("move", editing.moveZone(board.map, zone, dx, dy));
+    board.run(t("step.move"), editing.moveZone(board.map, zone, dx, dy));
   }
 
   drag_turn(doing, now, before, event) {
@@ -177,14 +178,14 @@ export class Pointer {
     const { board } = this;
     const { dx, dy } = board.ghost;
     board.ghost = null;
-    if (dx || dy) board.run("move", editing.move(board.map, board.list(), dx, dy));
+    if (dx || dy) board.run(t("step.move"), editing.move(board.map, board.list(), dx, dy));
   }
 
   end_turn() {
     const { board } = this;
     const { points } = board.ghost;
     board.ghost = null;
-    if (points) board.run("turn", editing.place(board.list(), board.list().map((slot) => points.get(slot))));
+    if (points) board.run(t("step.turn"), editing.place(board.list(), board.list().map((slot) => points.get(slot))));
   }
 
   end_draw(doing, event) {

@@ -4,6 +4,7 @@ import { forget, keep, kept } from "./keeping.js";
 import { found } from "./findings.js";
 import { read, SeatMap, write } from "./seat-map.js";
 import { Refused } from "./server.js";
+import { t } from "./words.js";
 
 const KEEP_MS = 500; // after the last change
 const SAVE_MS = 2500;
@@ -34,7 +35,7 @@ export class Saving extends EventTarget {
     } else if (stored) this.board.start(read(stored, stored.version > 1 || stored.status !== "draft"));
     this.opening = false;
     this.dirty = Boolean(mine);
-    this.#say(mine ? "Your changes from before are back; they are not saved yet." : this.#standing());
+    this.#say(mine ? t("save.back") : this.#standing());
     if (mine && this.server.status === "draft") this.#later();
     return { mine: Boolean(mine), stored };
   }
@@ -42,14 +43,14 @@ export class Saving extends EventTarget {
   // `server.etag` is that of the version the changes were made on: a save over somebody else's is refused.
   #standing() {
     const { status, version } = this.server;
-    if (status === "new") return "Not saved yet.";
-    return status === "draft" ? `Version ${version}, a draft. It is saved as you work.` : `Version ${version} is ${status === "active" ? "published" : "archived"}. Changes become version ${version + 1}.`;
+    if (status === "new") return t("save.not_yet");
+    return t(`save.${status}`, { version, next: version + 1 });
   }
 
   #changed() {
     if (this.opening) return;
     this.dirty = true;
-    this.#say("Not saved yet; kept in this browser.");
+    this.#say(t("save.kept"));
     clearTimeout(this.keeping);
     this.keeping = setTimeout(() => this.#keep(), KEEP_MS);
     this.#later();
@@ -62,7 +63,7 @@ export class Saving extends EventTarget {
 
   #keep() {
     if (!this.dirty) return Promise.resolve();
-    return keep(this.key, { map: this.board.map.kept(), etag: this.server.etag }).catch(() => this.#say("This browser cannot keep unsaved changes. Save before you leave.", "warn"));
+    return keep(this.key, { map: this.board.map.kept(), etag: this.server.etag }).catch(() => this.#say(t("save.cannot_keep"), "warn"));
   }
 
   // One save at a time; a change meanwhile is saved after it. Returns whether everything is stored.
@@ -83,16 +84,16 @@ export class Saving extends EventTarget {
     const { layout, order } = write(board.map);
     const [before, revision, map] = [this.key, board.map.revision, board.map];
     this.large = server.isLarge(JSON.stringify(layout));
-    if (this.large && quietly) return this.#say("Kept in this browser. A map this large is stored when you save it."), false;
-    this.#say("Saving …");
+    if (this.large && quietly) return this.#say(t("save.large")), false;
+    this.#say(t("save.saving"));
     try {
-      const view = await server.save(layout, { asVersion, told: (each) => this.#say(`Storing: ${each.percent} %`) });
+      const view = await server.save(layout, { asVersion, told: (each) => this.#say(t("save.storing", each)) });
       this.mistakes = [];
       this.#tell("found");
       this.dirty = board.map !== map || board.map.revision !== revision;
       if (before !== this.key || !this.dirty) await forget(before).catch(() => {});
       if (this.dirty) this.#changed();
-      else this.#say(`Saved as version ${view.version}.`, "good");
+      else this.#say(t("save.saved_as", { version: view.version }), "good");
       this.#tell("stored");
       return !this.dirty;
     } catch (problem) {
@@ -102,14 +103,14 @@ export class Saving extends EventTarget {
 
   async #refused(problem, order, quietly) {
     await this.#keep();
-    if (!(problem instanceof Refused)) this.#say("Kept in this browser: the server cannot be reached. It is tried again.", "warn"), this.#later();
+    if (!(problem instanceof Refused)) this.#say(t("save.unreachable"), "warn"), this.#later();
     else if (problem.status === 412) this.#tell("conflict");
     else if (problem.mistakes.length) {
       this.mistakes = problem.mistakes.map((mistake) => found(this.board.map, order, mistake));
       const count = problem.details.mistakes_in_all ?? this.mistakes.length;
-      this.#say(`Kept in this browser: ${count} ${count === 1 ? "thing" : "things"} to put right before it can be stored.`, "warn");
+      this.#say(t("save.mistakes", { n: count }), "warn");
       this.#tell("found");
-    } else this.#say(`Not stored: ${problem.message}`, "bad");
+    } else this.#say(t("save.refused", { why: problem.message }), "bad");
     return false;
   }
 
@@ -118,11 +119,11 @@ export class Saving extends EventTarget {
     const stored = await this.server.load();
     this.server.follow(stored);
     this.opening = true;
-    this.board.run("their version", { do: "map", value: read(stored, stored.version > 1).kept() });
+    this.board.run(t("step.theirs"), { do: "map", value: read(stored, stored.version > 1).kept() });
     this.opening = false;
     this.dirty = false;
     await forget(this.key).catch(() => {});
-    this.#say("This is their version. Undo brings yours back.");
+    this.#say(t("save.theirs"));
   }
 
   #say(words, look = "") {

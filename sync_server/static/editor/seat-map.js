@@ -1,5 +1,7 @@
 // The map being edited: seats in columns, everything else in one plain value; read from and written to the API's layout.
 
+import { t } from "./words.js";
+
 export const KINDS = ["standard", "wheelchair", "companion", "restricted_view", "aisle"];
 const NUMBERS = { x: Float64Array, y: Float64Array, zone: Int32Array, companion: Int32Array, kind: Uint8Array, aisle: Uint8Array };
 const MARKS = { alive: Uint8Array, drawn: Uint8Array, fresh: Uint8Array };
@@ -15,7 +17,7 @@ export class SeatMap {
     this.columns = Object.fromEntries(Object.entries(COLUMNS).map(([name, Kind]) => [name, new Kind(ROOM)]));
     this.texts = [""];
     this.textNumbers = new Map([["", 0]]);
-    this.sheet = { name: "Seat map", description: "", zones: [], groups: [], drawing: {}, focus: null };
+    this.sheet = { name: t("name.map"), description: "", zones: [], groups: [], drawing: {}, focus: null };
     this.revision = 0;
   }
 

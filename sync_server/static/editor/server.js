@@ -1,5 +1,7 @@
 // Speaks to the API about one layout: loads, saves with If-Match, makes versions and publishes them.
 
+import { t } from "./words.js";
+
 const DIRECT = 250_000; // bytes; larger maps become a new version with each save
 const PATIENCE_MS = 600;
 
@@ -67,14 +69,14 @@ export class Server {
       const { payload } = await this.ask(`/api/imports/${id}`);
       if (payload.state === "done") return (({ layout, seats, ...view }) => view)(await this.load(payload.layout_id));
       if (payload.state === "failed") throw new Refused(400, payload.problem);
-      if (payload.state === "cancelled") throw new Refused(409, { code: "cancelled", message: "The import was cancelled." });
+      if (payload.state === "cancelled") throw new Refused(409, { code: "cancelled", message: t("import.cancelled") });
       told(payload);
       await new Promise((done) => setTimeout(done, PATIENCE_MS));
     }
   }
 
   async read(file, format, told = () => {}) {
-    const query = new URLSearchParams({ format, name: file.name.replace(/\.[^.]*$/, "").slice(0, 100) || "Seating plan" });
+    const query = new URLSearchParams({ format, name: file.name.replace(/\.[^.]*$/, "").slice(0, 100) || t("import.name") });
     if (this.id) query.set("layout_id", this.id);
     const { payload, response } = await this.ask(`${this.layouts}/import?${query}`, { method: "POST", body: await file.arrayBuffer(), headers: { "Content-Type": "application/octet-stream" } });
     return response.status === 202 ? this.imported(payload, told) : payload;

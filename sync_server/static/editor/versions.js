@@ -1,5 +1,7 @@
 // Versions of the map: the list, restoring one, files in and out, and what to do when two people edit the same draft.
 
+import { t } from "./words.js";
+
 export class Versions {
   constructor(root, server, saving, notice, told) {
     Object.assign(this, { root, server, saving, notice, told });
@@ -21,45 +23,45 @@ export class Versions {
   // Somebody else saved this draft first.
   async conflict() {
     const line = await this.refresh();
-    const who = line?.editedBy || "Somebody else";
+    const who = line?.editedBy || t("conflict.somebody");
     const version = Math.max(this.server.version, ...[...this.place.querySelectorAll("[data-number]")].map((each) => Number(each.dataset.number))) + 1;
     this.saving.stopped = true;
     const resume = (work) => () => ((this.saving.stopped = false), work());
-    this.notice.show(`${who} saved this draft meanwhile${line ? `, at ${line.editedAt} UTC` : ""}. Your changes are kept in this browser and nothing is lost. What shall become of them?`, {
-      [`Save mine as version ${version}`]: resume(() => this.saving.save({ asVersion: true })),
-      "Show theirs": resume(() => this.saving.takeTheirs()),
+    this.notice.show(line ? t("conflict.saved_at", { who, at: line.editedAt }) : t("conflict.saved", { who }), {
+      [t("conflict.mine", { version })]: resume(() => this.saving.save({ asVersion: true })),
+      [t("conflict.theirs")]: resume(() => this.saving.takeTheirs()),
     });
   }
 
   // A copy of an old version, as the newest draft.
   async #restore(id) {
     try {
-      if (this.saving.dirty && !(await this.saving.save())) return this.told("Save or take back your own changes first.");
+      if (this.saving.dirty && !(await this.saving.save())) return this.told(t("conflict.own_first"));
       const { layout, version } = await this.server.whole(id);
-      const view = await this.server.save(layout, { asVersion: true, told: ({ percent }) => this.told(`Storing: ${percent} %`) });
-      this.told(`Version ${version} is back as version ${view.version}.`);
+      const view = await this.server.save(layout, { asVersion: true, told: ({ percent }) => this.told(t("save.storing", { percent })) });
+      this.told(t("restore.done", { version, next: view.version }));
       location.assign(`${this.root.dataset.pages}/${view.id}`);
     } catch (problem) {
-      this.notice.show(`Not restored: ${problem.message}`);
+      this.notice.show(t("restore.failed", { why: problem.message }));
     }
   }
 
   async read(file) {
     if (!file) return;
     try {
-      if (this.saving.dirty && this.server.id && !(await this.saving.save())) return this.told("Save or take back your own changes first.");
-      this.told(`Reading ${file.name} …`);
-      const view = await this.server.read(file, await formatOf(file), ({ percent }) => this.told(`Reading ${file.name}: ${percent} %`));
+      if (this.saving.dirty && this.server.id && !(await this.saving.save())) return this.told(t("conflict.own_first"));
+      this.told(t("import.reading", { name: file.name }));
+      const view = await this.server.read(file, await formatOf(file), ({ percent }) => this.told(t("import.progress", { name: file.name, percent })));
       location.assign(`${this.root.dataset.pages}/${view.id}`);
     } catch (problem) {
-      this.notice.show(`${file.name} was not imported. ${problem.message}`);
+      this.notice.show(t("import.failed", { name: file.name, why: problem.message }));
     }
   }
 
   #write(event) {
     event.preventDefault();
-    if (!this.server.id) return this.told("Save the map first.");
-    if (this.saving.dirty) this.told("The file has the map as it was last saved.");
+    if (!this.server.id) return this.told(t("export.save_first"));
+    if (this.saving.dirty) this.told(t("export.as_saved"));
     location.assign(`${this.server.layouts}/${this.server.id}/export?format=${event.target.dataset.export}`);
   }
 }

@@ -1,10 +1,10 @@
-// The texts of the page in its language, as the server sends them, and amounts as that language writes them.
+// The texts of the page in its language, as the server sends them, and amounts, where there is a currency, as that language writes them.
 
 export class Words {
   constructor({ language, texts, currency }) {
     Object.assign(this, { language, texts });
     this.plural = new Intl.PluralRules(language);
-    this.money = new Intl.NumberFormat(language, { style: "currency", currency });
+    if (currency) this.money = new Intl.NumberFormat(language, { style: "currency", currency });
     this.number = new Intl.NumberFormat(language);
   }
 
