@@ -6,30 +6,32 @@ One order is sold as at the box office; its rows are then copied, with names, ti
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 from uuid import UUID
 
 from flask.testing import FlaskClient
-from sqlalchemy import Table, insert, select
 
+from scripts.benchmarking.bulk_rows import Row, copy_rows, stored_rows
 from scripts.benchmarking.measured_server import MeasuredServer, analyse
 from shared.clock import wall_clock
 from shared.ids import uuid7
 from sync_server.app import ServerRuntime, web_app
+from sync_server.checkout.orders import buyers
+from sync_server.plumbing.database import Database
 from sync_server.plumbing.folding import fold
-from sync_server.plumbing.sql.tables import Base
 
 DAY_MS: Final = 86_400_000
-PIECE: Final = 4_000
+PIECE: Final = 20_000
+SOLD_MS: Final = 90 * DAY_MS
+"""For how long all this was sold, evenly."""
 TICKET: Final = 20_000_000
 NAMES: Final = ("Ada", "Björn", "Chidi", "Dana", "Émile", "Fatma", "Goran", "Hana", "Ines", "Jonas", "Kira", "Olga")
 _BEGINNINGS: Final = ("Al", "Ber", "Cor", "Dor", "El", "Fal", "Gar", "Hol", "Ist", "Jan")
 _ENDINGS: Final = ("berg", "dahl", "feld", "gård", "hoff", "kamp", "land", "mann", "quist", "winter")
 SURNAMES: Final = tuple(beginning + ending for beginning in _BEGINNINGS for ending in _ENDINGS)
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,42 +87,32 @@ def _ask(client: FlaskClient, headers: Mapping[str, str], path: str, body: objec
 
 
 def _fill(runtime: ServerRuntime, order: str, event: str, size: Size) -> None:
-    now, dice = wall_clock(), Random(7)
+    now, dice, database = wall_clock(), Random(7), runtime.parts.database
     patterns = {
-        "orders": _rows(runtime, "orders", "id", order),
-        "order_lines": _rows(runtime, "order_lines", "order_id", order),
-        "money_movements": _rows(runtime, "money_movements", "order_id", order),
-        "tickets": _tickets(runtime, order),
+        "orders": stored_rows(database, "orders", "id", order),
+        "order_lines": stored_rows(database, "order_lines", "order_id", order),
+        "money_movements": stored_rows(database, "money_movements", "order_id", order),
+        "tickets": _tickets(database, order),
     }
-    events = [_event(_rows(runtime, "events", "id", event)[0], at, now) for at in range(size.events - 1)]
-    _insert(runtime, "events", events)
-    device = _rows(runtime, "devices")[0]
-    _insert(runtime, "devices", (_device(device, at) for at in range(size.devices - 1)))
+    pattern = stored_rows(database, "events", "id", event)[0]
+    events = [_event(pattern, at, now) for at in range(size.events - 1)]
+    copy_rows(database, "events", events)
+    device = stored_rows(database, "devices")[0]
+    copy_rows(database, "devices", [_device(device, at) for at in range(size.devices - 1)])
     ids = [event, *(row["id"] for row in events)]
-    where = [event if at < size.at_one_event else dice.choice(ids) for at in range(size.orders - 1)]
+    where = [event] * size.at_one_event + dice.choices(ids, k=size.orders - 1 - size.at_one_event)
+    dice.shuffle(where)
+    first, step = now - SOLD_MS, SOLD_MS // size.orders
     for start in range(0, len(where), PIECE):
-        made = [_order(patterns, at, where[at], now, dice) for at in range(start, min(start + PIECE, len(where)))]
-        for table in ("orders", "tickets", "order_lines", "money_movements"):
-            _insert(runtime, table, (row for rows in made for row in rows[table]))
+        piece = range(start, min(start + PIECE, len(where)))
+        made = [_order(patterns, at, where[at], first + at * step, dice) for at in piece]
+        for table in patterns:
+            copy_rows(database, table, (row for rows in made for row in rows[table]))
 
 
-def _rows(runtime: ServerRuntime, name: str, column: str = "", value: str = "") -> list[Row]:
-    table: Table = Base.metadata.tables[name]
-    wanted = select(table) if not column else select(table).where(table.c[column] == value)
-    with runtime.parts.database.reading() as session:
-        return [dict(row) for row in session.execute(wanted.limit(10)).mappings()]
-
-
-def _tickets(runtime: ServerRuntime, order: str) -> list[Row]:
-    ids = [line["ticket_id"] for line in _rows(runtime, "order_lines", "order_id", order)]
-    return [row for ticket in ids for row in _rows(runtime, "tickets", "id", ticket)]
-
-
-def _insert(runtime: ServerRuntime, name: str, rows: Iterable[Row]) -> None:
-    table, waiting = Base.metadata.tables[name], list(rows)
-    for start in range(0, len(waiting), PIECE):
-        with runtime.parts.database.writing() as session:
-            session.execute(insert(table), waiting[start : start + PIECE])
+def _tickets(database: Database, order: str) -> list[Row]:
+    ids = [line["ticket_id"] for line in stored_rows(database, "order_lines", "order_id", order)]
+    return [row for ticket in ids for row in stored_rows(database, "tickets", "id", ticket)]
 
 
 def _event(pattern: Row, at: int, now: int) -> Row:
@@ -138,13 +130,12 @@ def _device(pattern: Row, at: int) -> Row:
     return pattern | {"id": id, "number": 2_000_000 + at, "name": f"Lane {at}", "public_key": None, "enrolled_at": None}
 
 
-def _order(patterns: Mapping[str, list[Row]], at: int, event: str, now: int, dice: Random) -> dict[str, list[Row]]:
-    """An order of the last three months, with two tickets."""
-    made = now - dice.randrange(90 * DAY_MS)
+def _order(patterns: Mapping[str, list[Row]], at: int, event: str, made: int, dice: Random) -> dict[str, list[Row]]:
+    """An order that was made then, with two tickets."""
     id, number = uuid7(made, os.urandom), f"D{at % 997}-{at}"
     name = f"{dice.choice(NAMES)} {dice.choice(SURNAMES)}"
     email = f"{fold(name).replace(' ', '.')}{at}@example.org"
-    buyer = {"buyer_name": name, "buyer_email": email, "search_text": fold(f"{number} {name} {email}")}
+    buyer = {"buyer_name": name, "buyer_email": email, "search_text": buyers.search_text(number, name, email)}
     times = {"created_at": made, "updated_at": made, "paid_at": made}
     tickets = [TICKET + 2 * at + place for place in range(2)]
     own: dict[str, Callable[[int], Row]] = {

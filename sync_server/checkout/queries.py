@@ -29,7 +29,7 @@ class OrderFilter:
 
     event_id: str | None = None
     state: str | None = None
-    search: str | None = None  # in number, name and address
+    search: str | None = None  # words, each somewhere in number, name and address
     bearer_id: str | None = None
     customer_id: str | None = None
     dispute: str | None = None
@@ -98,8 +98,8 @@ def orders(
         (row.dispute, filters.dispute),
     ):
         wanted = wanted if value is None else wanted.where(column == value)
-    if filters.search:
-        wanted = wanted.where(row.search_text.contains(fold(filters.search), autoescape=True))
+    for word in fold(filters.search or "").split():
+        wanted = wanted.where(row.search_text.contains(word, autoescape=True))
     start = decode_cursor(after, AnId)
     if start is not None:
         wanted = wanted.where(row.id < start[0])

@@ -8,15 +8,16 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from sync_server.checkout import queries, schemas, selling, settings, settings_schemas, shop_checks, views
+from sync_server.checkout import name_schemas, queries, schemas, selling, settings, settings_schemas, shop_checks, views
 from sync_server.checkout.code_routes import bp as codes_bp
 from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
 from sync_server.checkout.money import ledger, ledger_schemas
-from sync_server.checkout.orders import ending
+from sync_server.checkout.orders import ending, renaming
 from sync_server.checkout.orders.drafting import OrderRequest
 from sync_server.checkout.orders.fulfilling import SeatsGone
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.parcels import Access
+from sync_server.checkout.orders.renaming import Names
 from sync_server.checkout.payments import paying, refunding
 from sync_server.checkout.payments.bank_files.bank_routes import bp as bank_bp
 from sync_server.checkout.payments.methods import method_named
@@ -129,6 +130,19 @@ def cancel(order_id: str, json_data: schemas.OrderReason) -> schemas.OrderView:
 
 def _cancel(session: Session, order: OrderRow, reason: str) -> None:
     ending.end(session, order, OrderState.CANCELLED, context(), reason=reason)
+
+
+@bp.post("/orders/<order_id>/names")
+@requires(Action.CHANGE_ORDERS)
+@bp.input(name_schemas.ChangeNames)
+@bp.output(schemas.OrderView)
+def change_names(order_id: str, json_data: name_schemas.ChangeNames) -> schemas.OrderView:
+    """Change the buyer's name, and those of guests; a ticket that was made out to another gets a new code."""
+    return _changed(order_id, lambda session, order: _rename(session, order, json_data.names()))
+
+
+def _rename(session: Session, order: OrderRow, names: Names) -> None:
+    renaming.rename(session, order, names, context())
 
 
 def _changed(order_id: str, change: Callable[[Session, OrderRow], None]) -> schemas.OrderView:

@@ -298,6 +298,12 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "order_refunded": _order(
         "Admissions refunded, or money paid back.", "refunded", "bad", admissions=NUMBER, **_PAYMENT
     ),
+    "order_renamed": _order(
+        "Names on an order were changed: its buyer's, or those on tickets.",
+        buyer=NUMBER,
+        admissions=NUMBER,
+        reissued=NUMBER,
+    ),
     "payment_returned": _order(
         "A payment is paid back by itself: it came too late, twice, or for an order that had ended.",
         because=TEXT,

@@ -34,6 +34,7 @@ __all__ = [
     "block",
     "cancel",
     "issue",
+    "name_holder",
     "reissue",
     "reissue_signed_by",
     "settle",
@@ -135,6 +136,20 @@ def reissue(
     after = {"issue": row.issue, "key": row.key_id}
     _record(session, row, "ticket_reissued", context, _Change(before, after, reason))
     return row
+
+
+def name_holder(
+    session: Session, organisation_id: str, ticket_id: int, name: str, context: ActionContext, *, reason: str
+) -> bool:
+    """Name another holder; returns whether the ticket has a new code, as it does if it was made out to somebody."""
+    row = queries.ticket(session, organisation_id, ticket_id, lock=True)
+    if row.holder_name not in {"", name}:
+        reissue(session, organisation_id, ticket_id, context, reason=reason, holder_name=name)
+        return True
+    row.holder_name, row.updated_at = name, context.now
+    session.flush()
+    _put_row(session, row, name_checks=events.event(session, organisation_id, row.event_id).name_checks)
+    return False
 
 
 def reissue_signed_by(

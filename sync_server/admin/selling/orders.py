@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from flask import redirect, request, url_for
 from sqlalchemy.orm import Session
@@ -17,8 +17,9 @@ from sync_server.admin.selling.order_history import history
 from sync_server.audit import queries as audit
 from sync_server.audit.queries import AuditFilter
 from sync_server.checkout import queries, views
-from sync_server.checkout.orders import ending, noting
+from sync_server.checkout.orders import ending, noting, renaming
 from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.orders.renaming import Names
 from sync_server.checkout.payments import paying, refunding
 from sync_server.checkout.payments.methods import METHODS, method_named
 from sync_server.checkout.payments.paying import Arrived, OrderKey
@@ -35,6 +36,7 @@ from sync_server.plumbing.web import context
 PAGE_SIZE: Final = 50
 HISTORY: Final = 100
 _PAID_BACK_BY_HAND: Final = ("cash", "card", "invoice")
+T = TypeVar("T")
 Page = str | tuple[str, int] | WerkzeugResponse
 
 
@@ -139,6 +141,41 @@ def cancel_order(order_id: str) -> WerkzeugResponse:
     return redirect(url_for("admin.order", order_id=order_id))
 
 
+@bp.get("/orders/<order_id>/names")
+@page(Action.CHANGE_ORDERS)
+def ask_for_names(order_id: str) -> str:
+    """The names on an order: its buyer's, and those of the guests."""
+    return _names_page(order_id)
+
+
+def _names_page(order_id: str, problem: str = "") -> str:
+    with parts().database.reading() as session:
+        _, view, event = _read(session, order_id)
+    guests = [line for line in view.lines if line.state in renaming.STANDING]
+    return render_page("selling/order_names.html", order=view, event=event, guests=guests, problem=problem)
+
+
+@bp.post("/orders/<order_id>/names")
+@page(Action.CHANGE_ORDERS)
+def rename_order(order_id: str) -> Page:
+    """Change names; tickets that were made out to another get new codes."""
+    typed = (key.removeprefix("guest-") for key in request.form if key.startswith("guest-"))
+    guests = {int(each): forms.text(f"guest-{each}", 100) for each in typed if each.isdecimal() and len(each) < 4}
+    names = Names(forms.text("buyer", 100), guests, forms.text("reason", 1_000))
+    try:
+        reissued = _change(order_id, lambda session, key: _renamed(session, key, names))
+        if reissued and forms.ticked("mail"):
+            resending.resend(parts(), OrderKey(current_organisation(), order_id), context())
+            return redirect(url_for("admin.order", order_id=order_id, sent=1))
+    except GatehouseError as error:
+        return _names_page(order_id, error.message), error.status
+    return redirect(url_for("admin.order", order_id=order_id, reissued=reissued or None))
+
+
+def _renamed(session: Session, key: OrderKey, names: Names) -> int:
+    return renaming.rename(session, lock_order(session, *key), names, context())
+
+
 @bp.post("/orders/<order_id>/paid")
 @page(Action.ISSUE_TICKETS)
 def mark_paid(order_id: str) -> WerkzeugResponse:
@@ -172,9 +209,9 @@ def note_order(order_id: str) -> WerkzeugResponse:
     return redirect(url_for("admin.order", order_id=order_id))
 
 
-def _change(order_id: str, change: Callable[[Session, OrderKey], object]) -> None:
+def _change(order_id: str, change: Callable[[Session, OrderKey], T]) -> T:
     """Change an order unless it is another than the form has shown."""
     key = OrderKey(current_organisation(), order_id)
     with parts().database.writing() as session:
         forms.require_unchanged(views.view_of(session, lock_order(session, *key), parts().clock()))
-        change(session, key)
+        return change(session, key)

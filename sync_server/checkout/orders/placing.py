@@ -13,7 +13,7 @@ from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
 from sync_server.checkout.money.ledger import Balance
-from sync_server.checkout.orders import drafting, recording
+from sync_server.checkout.orders import buyers, drafting, recording
 from sync_server.checkout.orders.drafting import Draft, OrderRequest
 from sync_server.checkout.orders.parcels import Buyers
 from sync_server.checkout.orders.whole_order import WholeOrder
@@ -22,7 +22,6 @@ from sync_server.events import queries as events
 from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
-from sync_server.plumbing.folding import fold
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.bulk import insert_rows
@@ -59,7 +58,7 @@ def write(session: Session, draft: Draft, context: ActionContext) -> Balance:
     """Write an order with its number and lines, what it owes, and the codes that it uses."""
     order = draft.order
     order.number = _next_number(session, draft.event)
-    order.search_text = fold(" ".join((order.number, order.buyer_name, order.buyer_email)))
+    order.search_text = buyers.search_text(order.number, order.buyer_name, order.buyer_email)
     insert_rows(session, OrderRow, [order])
     insert_rows(session, OrderLineRow, draft.lines)
     spending.spend(session, order, draft.redeemed, context.now)

@@ -67,6 +67,9 @@ def whole_life(app_server: AppServer, api: ApiClient, concert: Concert) -> None:
     api.ask("POST", "/api/keys/rotate", {"at_once": True})
     api.post(f"{concert.path}/go-live", {}, 200)
     api.ask("POST", f"{concert.path}/empty-house", {})
+    sale = {"places": [{"ticket_type": 1, "count": 1}], "method": "cash", "buyer": {"name": "Ada Lovelace"}}
+    order = api.post(f"{concert.path}/sales", sale)["id"]
+    api.post(f"/api/orders/{order}/names", {"buyer_name": "Grace Hopper"}, 200)
     api.post(f"{concert.path}/postpone", {"reason": "storm"}, 200)
     api.ask("POST", f"{concert.path}/reschedule", {"rescheduled_at": app_server.now + 9 * DAY})
     api.post(f"{concert.path}/cancel", {}, 200)
@@ -97,6 +100,7 @@ def test_every_fact_of_a_concert_matches_the_catalogue(app_server: AppServer, co
         "ticket_cancelled",
         "key_retired",
         "event_went_live",
+        "order_renamed",
         "event_postponed",
         "event_cancelled",
         "event_archived",

@@ -55,6 +55,15 @@ def test_a_friend_gets_a_link_and_with_it_a_new_code(shop: Shop, mail_box: MailB
     assert codes(accept(shop, code, status=404)) == "link_ended"
 
 
+def test_the_organiser_does_not_rename_what_was_passed_on(shop: Shop, mail_box: MailBox) -> None:
+    ada = shop.guest()
+    order = a_paid_order(shop, ada, "A-1")
+    offer(shop, ada, order)
+    accept(shop, link_of(shop, mail_box))
+    names = {"guests": [{"position": 1, "holder_name": "Ada"}]}
+    assert shop.api.refused("POST", f"/api/orders/{order['id']}/names", names) == (409, "ticket_passed_on")
+
+
 def test_the_recipient_sees_it_among_their_tickets_and_passes_it_on(
     app_server: AppServer, shop: Shop, mail_box: MailBox
 ) -> None:

@@ -84,6 +84,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
         f"/admin/venues/{concert.venue['id']}",
         f"/admin/orders/{order}",
         f"/admin/orders/{order}/refund",
+        f"/admin/orders/{order}/names",
         *(
             here + part
             for part in (
