@@ -7,7 +7,6 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -15,13 +14,13 @@ import typer
 
 from gate_app import commands, reading_home
 from gate_app.app import home_at, http_transport, software, this_host
+from gate_app.desk_commands import add_desk_commands, open_context
 from gate_app.enrolment import enrol as enrol_here
 from gate_app.enrolment import parse_code, server_address
-from gate_app.gate_context import GateContext, opened
-from gate_app.options import ContentOption, DirectionOption, Doors, GateOption, HomeOption, ModeOption, PinOption
+from gate_app.journal.lines import clean
+from gate_app.options import ContentOption, DirectionOption, GateOption, HomeOption, ModeOption
 from gate_app.printing import entry_text, print_json, print_message, print_status
 from gate_app.simulation.command import simulate
-from gate_app.status import MEMORY_LOST_MESSAGE, clock_status, memory_is_lost
 from hardware.ports import ReaderKind
 from shared.errors import GatehouseError, InvalidRequest
 
@@ -61,10 +60,10 @@ def enrol(
     # A mistyped code or address must not leave a folder behind.
     parse_code(code)
     server_address(url)
-    with _open_context(home, "enrol", create=True) as context:
+    with open_context(home, "enrol", create=True) as context:
         host = context.host
         got = enrol_here(
-            url, code, http_transport(context.config), host.entropy, name=commands.clean(name), software=host.software
+            url, code, http_transport(context.config), host.entropy, name=clean(name), software=host.software
         )
         reading_home.take_identity(context, got)
         print_message(
@@ -81,7 +80,7 @@ def sync(
     home: HomeOption = None,
 ) -> None:
     """Exchange rows, movements and the journal with the server."""
-    with _open_context(home, "sync") as context:
+    with open_context(home, "sync") as context:
         if once:
             puller, pusher = context.sync(http_transport(context.config), 0)
             result = commands.sync_once(context, puller, pusher)
@@ -116,12 +115,12 @@ def scan(  # noqa: PLR0917 - options, which typer passes by name
     home: HomeOption = None,
 ) -> None:
     """Scan codes and print one JSON line for each."""
-    with _open_context(home, "scan") as context:
+    with open_context(home, "scan") as context:
         command = commands.ScanCommand(
             direction.value if direction else None,
             mode.value if mode else None,
             gate,
-            commands.clean(reader, 40) or "terminal",
+            clean(reader, 40) or "terminal",
             by_hand,
             commands.parse_time(at) if at else None,
             override_pin,
@@ -146,91 +145,9 @@ def run(
 
     kinds, again = tuple(kind.value for kind in reader or ()), True
     while again:
-        with _open_context(home, "run") as context:
+        with open_context(home, "run") as context:
             port = None if headless else (context.config.screen_port if screen is None else screen)
             again = run_gate(context, kinds, port, gate)
-
-
-@app.command()
-def doors(
-    what: Annotated[Doors, typer.Argument()],
-    gate: Annotated[str, typer.Option(metavar="CODE", help="A closed gate instead of the event's doors.")] = "",
-    event: Annotated[int | None, typer.Option(metavar="NUMBER")] = None,
-    pin: PinOption = "-",
-    home: HomeOption = None,
-) -> None:
-    """Open the doors of an event, or a closed gate, on this device. Asks for a supervisor's PIN."""
-    with _open_context(home, "doors") as context:
-        number, opened = commands.resolve_event(context, event), what is Doors.OPEN
-        context.supervisor_actions().gate_number(number, gate)
-        by = commands.ask_supervisor(context, pin)
-        print_json(commands.entry_line(context.supervisor_actions().open_doors(number, gate, by, opened=opened)))
-        which = f"Gate {gate.upper()}" if gate else f"The doors of {context.assignments.by_event[number].name}"
-        verb = "now open on this device" if opened else "no longer opened by hand; the organiser's settings apply again"
-        print_message(f"{which} {'is' if gate else 'are'} {verb}, by {by.name}.")
-
-
-@app.command("empty-house")
-def empty_house(
-    event: Annotated[int | None, typer.Option(metavar="NUMBER")] = None,
-    pin: PinOption = "-",
-    home: HomeOption = None,
-) -> None:
-    """Reset the count of people inside on this device. Asks for a supervisor's PIN."""
-    with _open_context(home, "empty-house") as context:
-        number = commands.resolve_event(context, event)
-        by = commands.ask_supervisor(context, pin)
-        print_json(commands.entry_line(context.supervisor_actions().empty_house(number, by)))
-        print_message(
-            f"On this device nobody is inside {context.assignments.by_event[number].name} any more, by {by.name}."
-        )
-
-
-@app.command()
-def annul(
-    seq: Annotated[
-        int | None, typer.Argument(metavar="[SEQ]", min=1, help="The entry to take back; without it, list the latest.")
-    ] = None,
-    reason: Annotated[str, typer.Option(metavar="TEXT")] = "",
-    pin: PinOption = "-",
-    as_json: Annotated[bool, typer.Option("--json", help="The list as JSON lines.")] = False,
-    home: HomeOption = None,
-) -> None:
-    """Take back an admission at this gate: the guest did not go in. Asks for a supervisor's PIN."""
-    if seq is None:
-        _list_admissions(home, as_json=as_json)
-        return
-    with _open_context(home, "annul") as context:
-        admission = context.supervisor_actions().admission(seq)
-        by = commands.ask_supervisor(context, pin)
-        print_json(commands.entry_line(context.supervisor_actions().annul(seq, commands.clean(reason), by)))
-        print_message(f"Taken back: {commands.describe_admission(context, admission)}, by {by.name}.")
-
-
-def _list_admissions(home: Path | None, *, as_json: bool) -> None:
-    from gate_app import admissions
-
-    lines = admissions.latest(home_at(home), 20)
-    for line in lines:
-        print_json(line) if as_json else print(admissions.text(line))
-    if not as_json:
-        print_message("Take one back with: gatehouse-gate annul SEQ" if lines else "There is nothing to take back.")
-
-
-@app.command("set-time")
-def set_time(
-    now: Annotated[str, typer.Argument(metavar="ISO", help="The current time.")],
-    pin: PinOption = "-",
-    home: HomeOption = None,
-) -> None:
-    """Set the clock of a gate that cannot reach the server. Asks for a supervisor's PIN."""
-    with _open_context(home, "set-time") as context:
-        true = commands.parse_time(now)
-        context.supervisor_actions().require_plausible(true)
-        by = commands.ask_supervisor(context, pin)
-        clock = clock_status(context.supervisor_actions().set_clock(true, by))
-        print_json(clock)
-        print_message(f"Clock set to {clock['now']} by {by.name}, until the gate reaches the server.")
 
 
 @app.command()
@@ -323,6 +240,7 @@ def doctor(home: HomeOption = None) -> None:
 
 
 app.command()(simulate)
+add_desk_commands(app)
 
 
 def main() -> None:
@@ -345,15 +263,6 @@ def main() -> None:
     except (typer.Abort, KeyboardInterrupt):
         status = 130
     sys.exit(status or 0)
-
-
-@contextmanager
-def _open_context(home: Path | None, doing: str, *, create: bool = False) -> Iterator[GateContext]:
-    with opened(home_at(home), this_host(), doing, create=create) as context:
-        memory_lost = MEMORY_LOST_MESSAGE if memory_is_lost(context.database.connection) else ""
-        for message in (context.database.cannot_write, memory_lost, *context.problems):
-            print_message(message)
-        yield context
 
 
 def _fail(message: str, status: int = 1) -> int:

@@ -13,20 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from gate_app.gate_context import GateContext
+from gate_app.journal.lines import clean
 from gate_app.printing import PrintedLamp, print_json, print_message
 from gate_app.scanning.answers import unjudged
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.status import age_s, journal_status
+from gate_app.supervision.pins import supervisors_of
 from gate_app.sync.client import trace_of
 from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
-from gate_app.time_format import iso
 from shared.admission import Override
-from shared.errors import Forbidden, GatehouseError, InvalidRequest, StorageError
+from shared.errors import GatehouseError, InvalidRequest, StorageError
 from shared.protocol import Assignment
-from shared.scans import Entry
-from shared.snapshot import SupervisorRow
 
 LONGEST_LINE = 8_192
 """No code is longer; the rest of the line is discarded."""
@@ -125,39 +124,6 @@ def event_line(assignment: Assignment) -> dict[str, Any]:
     }
 
 
-def entry_line(entry: Entry) -> dict[str, Any]:
-    """A journal entry as `journal --json` prints it."""
-    return {
-        "device": entry.device,
-        "branch": entry.branch,
-        "seq": entry.seq,
-        "kind": entry.kind,
-        "at": iso(entry.wall + entry.offset),
-        "uncertainty_ms": entry.uncertainty,
-        "event": entry.event or None,
-        "gate": entry.gate or None,
-        "reader": entry.reader,
-        "ticket": f"{entry.ticket_id:016x}" if entry.ticket_id else None,
-        "issue": entry.issue or None,
-        "direction": entry.direction or None,
-        "mode": entry.mode or None,
-        "admitted": entry.admitted,
-        "reason": entry.reason or None,
-        "notices": list(entry.notices),
-        "override": _override_line(entry),
-        "revision": entry.revision,
-        "details": _plain(entry.details),
-    }
-
-
-def describe_admission(context: GateContext, entry: Entry) -> str:
-    """An admission described for a steward."""
-    snapshot = context.roster.snapshots.get(entry.event)
-    row = snapshot.ticket(entry.ticket_id) if snapshot else None
-    ticket = row.number if row and row.number else f"ticket {entry.ticket_id:016x}"
-    return f"{ticket}, {entry.direction} at {iso(entry.wall + entry.offset)}"
-
-
 def parse_time(text: str) -> int:
     """Parses an ISO time with a zone to ms. Raises InvalidRequest."""
     try:
@@ -223,40 +189,10 @@ def _with_time_travel(context: GateContext, command: ScanCommand) -> ScanCommand
 def _override(context: GateContext, command: ScanCommand) -> Override | None:
     if not command.override_pin:
         return None
-    check = context.supervisors.ask(read_pin(command.override_pin), _supervisors(context), context.time.now().at)
+    pin, now = read_pin(command.override_pin), context.time.now().at
+    check = context.supervisors.ask(pin, supervisors_of(context.roster), now)
     print_message(check.message)
     return Override(check.supervisor.number, clean(command.override_reason)) if check.supervisor else None
-
-
-def ask_supervisor(context: GateContext, source: str) -> SupervisorRow:
-    """The supervisor whose PIN was entered. Raises Forbidden."""
-    check = context.supervisors.ask(read_pin(source), _supervisors(context), context.time.now().at)
-    if check.supervisor is None:
-        raise Forbidden(check.message, code="wrong_pin")
-    return check.supervisor
-
-
-def resolve_event(context: GateContext, number: int | None) -> int:
-    """The named event, or the only one this gate serves. Raises InvalidRequest."""
-    events = list(context.assignments.by_event)
-    if number is None and len(events) == 1:
-        return events[0]
-    if number is None or number not in events:
-        raise InvalidRequest(f"Name the event with --event. This gate serves: {', '.join(map(str, events)) or 'none'}.")
-    return number
-
-
-def _supervisors(context: GateContext) -> list[SupervisorRow]:
-    found = {
-        row.number: row for snapshot in context.roster.snapshots.values() for row in snapshot.rows.supervisors.values()
-    }
-    return list(found.values())
-
-
-def clean(text: str, max_length: int = 200) -> str:
-    """A text fit for the journal: no control characters, no lone surrogates, at most `max_length` characters."""
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(character for character in whole if character.isprintable())[:max_length]
 
 
 def _lines() -> Iterator[str]:
@@ -284,21 +220,3 @@ def _push_all(pusher: Pusher) -> None:
     for _ in range(ROUNDS):
         if not pusher.run_once():
             return
-
-
-def _override_line(entry: Entry) -> dict[str, Any] | None:
-    if not entry.override_by:
-        return None
-    return {"by": entry.override_by, "reason": entry.override_reason, "denial": entry.override_denial}
-
-
-def _plain(value: Any) -> Any:
-    """Bytes as hexadecimal, everything else unchanged."""
-    match value:
-        case bytes():
-            return value.hex()
-        case dict():
-            return {str(key): _plain(inner) for key, inner in value.items()}
-        case list() | tuple():
-            return [_plain(inner) for inner in value]
-    return value

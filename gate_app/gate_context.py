@@ -18,12 +18,14 @@ from gate_app.home import Home
 from gate_app.identity import Identity, load
 from gate_app.journal.journal import Journal
 from gate_app.journal.reading import is_damage
-from gate_app.scanning.gate import Gate
+from gate_app.scanning.gate import Gate, Lamp
 from gate_app.scanning.gathering import Gathering
 from gate_app.snapshots.roster import Roster
 from gate_app.status import MEMORY_LOST, StatusSource, unposted
 from gate_app.supervision.actions import SupervisorActions
+from gate_app.supervision.desk import Desk
 from gate_app.supervision.pins import Supervisors
+from gate_app.supervision.screens import Screens
 from gate_app.sync.client import Client, Transport
 from gate_app.sync.counters import Counters
 from gate_app.sync.health import HealthTeller
@@ -144,6 +146,7 @@ class GateContext:
             peers=peers,
             gate=self.gathering.chosen_gate,
             unsent=self.journal.unsent(),
+            training=self.gathering.training,
         )
 
     def supervisor_actions(self) -> SupervisorActions:
@@ -154,6 +157,23 @@ class GateContext:
             assignments=self.assignments,
             gathering=self.gathering,
             time_keeper=self.time,
+        )
+
+    def desk(self, lamp: Lamp, tell: Callable[[str | None], None] = lambda _words: None) -> Desk:
+        """What its people do at this gate, for pages and commands."""
+        return Desk(
+            gate=self.gate,
+            roster=self.roster,
+            gathering=self.gathering,
+            assignments=self.assignments,
+            journal=self.journal,
+            time=self.time,
+            supervisors=self.supervisors,
+            actions=self.supervisor_actions(),
+            screens=Screens(self.database, self.host.entropy, lambda: self.time.now().at),
+            lamp=lamp,
+            choose_gate=self.choose_gate,
+            tell=tell,
         )
 
     def close(self) -> None:

@@ -53,6 +53,11 @@ class Home:
         """The lock file; it names the process that uses the home."""
         return self.folder / "gate.lock"
 
+    @property
+    def control(self) -> Path:
+        """Where commands reach the running gate, and the token that it asks of them."""
+        return self.folder / "control.json"
+
     def require_gate(self) -> Home:
         """Returns this home if a gate is, or is being, set up in it: a mistyped folder must not become one.
 

@@ -26,6 +26,20 @@ class Doors(StrEnum):
     CLOSE = "close"
 
 
+class OnOff(StrEnum):
+    """A switch."""
+
+    ON = "on"
+    OFF = "off"
+
+
+class PairOption(StrEnum):
+    """What a screen can be paired as."""
+
+    STEWARD = "steward"
+    SUPERVISOR = "supervisor"
+
+
 class DirectionOption(StrEnum):
     """Directions, as option values."""
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gate_app import commands
 from gate_app.assignments import AssignmentStore, assignment_of
 from gate_app.config import config_or_defaults
 from gate_app.database import disk_problem, get_value, open_to_read
@@ -16,6 +15,7 @@ from gate_app.gate_context import CHOSEN_GATE, REVOKED, GateContext, HostEnviron
 from gate_app.home import Home
 from gate_app.identity import keep, load
 from gate_app.journal.journal import Journal
+from gate_app.journal.lines import entry_line
 from gate_app.journal.reading import entries_in, verify_in
 from gate_app.scanning.gathering import emptied_here, everybody, since_emptied
 from gate_app.scanning.occupancy import Occupancy
@@ -140,4 +140,4 @@ def verified(connection: sqlite3.Connection) -> dict[str, Any]:
 
 def entries(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """Every entry, oldest first."""
-    return (commands.entry_line(entry) for entry in entries_in(connection))
+    return (entry_line(entry) for entry in entries_in(connection))

@@ -26,10 +26,13 @@ from gate_app.scanner_pipe import feed_from_pipe
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.screen import terminal
+from gate_app.screen.control import Control
 from gate_app.screen.feed import Feed
+from gate_app.screen.hosts import address_for_others
 from gate_app.screen.live_pictures import LivePictures
 from gate_app.screen.server import ScreenServer
 from gate_app.status import admitted_and_refused, status
+from gate_app.supervision.desk import Desk
 from gate_app.sync.worker import Worker
 from hardware.devices import open_barrier, open_indicators, open_reader
 from hardware.fakes import FakeReader
@@ -79,8 +82,10 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         readers = _open_readers(context, kinds, feed, stop, cleanup)
         context.health.readers = tuple(f"{settings.kind}: {reader.name}" for settings, reader in readers)
         context.health.faults = feed.faults
-        _open_screen(context, feed, live_pictures(context, readers), port=screen_port, stop=stop, cleanup=cleanup)
-        serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop)
+        desk = context.desk(lamp, partial(feed.fault, "info"))
+        pictures = live_pictures(context, readers)
+        _open_screen(context, feed, desk, pictures, port=screen_port, stop=stop, cleanup=cleanup)
+        serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop, looking=desk.looking)
         threads = [
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
             for settings, reader in readers
@@ -89,7 +94,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         _start_sync(context, stop, print_message, cleanup)
         for thread in threads:
             thread.start()
-        _supervise(context, feed, stop)
+        _supervise(context, feed, stop, desk)
         return not stop.is_set()
 
 
@@ -182,19 +187,21 @@ def live_pictures(context: GateContext, readers: Iterable[tuple[ReaderSettings, 
 def _open_screen(
     context: GateContext,
     feed: Feed,
+    desk: Desk,
     pictures: LivePictures,
     *,
     port: int | None,
     stop: threading.Event,
     cleanup: ExitStack,
 ) -> None:
+    config = context.config
     if port is None:
+        _open_control(context, desk, "", cleanup)
         if sys.stdout.isatty():
             cleanup.callback(feed.wake)
-            language = language_of(context.config.language)
+            language = language_of(config.language)
             _thread("terminal", lambda: terminal.show(feed.views(stop), Console(), stop, language)).start()
         return
-    config = context.config
     screen = ScreenServer(
         feed,
         config.screen_host,
@@ -202,9 +209,16 @@ def _open_screen(
         names=config.screen_names,
         pictures=pictures,
         language=config.language,
+        desk=desk,
     ).open()
     cleanup.callback(screen.close)
+    _open_control(context, desk, address_for_others(config.screen_host, screen.port), cleanup)
     print_message(f"The gate's screen: {screen.address}")
+
+
+def _open_control(context: GateContext, desk: Desk, screens_at: str, cleanup: ExitStack) -> None:
+    control = Control(desk, context.home.control, context.host.entropy, screens_at).open()
+    cleanup.callback(control.close)
 
 
 def _count_occupancies(context: GateContext) -> None:
@@ -221,13 +235,18 @@ def _serve(
     lamp: LampAndScreen,
     feed: Feed,
     stop: threading.Event,
+    looking: Callable[[], bool] = lambda: False,
 ) -> None:
     def report(fault: DeviceError | None) -> None:
         feed.fault(reader.name, str(fault) if fault else None)
 
     for reading in readings(reader, stop, report):
         try:
-            context.gate.handle(Presentation(reading.text, reading.reader, options), lamp)
+            presentation = Presentation(reading.text, reading.reader, options)
+            if looking():
+                feed.show(context.gate.look(presentation))
+            else:
+                context.gate.handle(presentation, lamp)
         except Exception as why:
             # One scan that fails must not stop the reader: the next ticket may be fine.
             feed.fault("scan", str(why) or type(why).__name__)
@@ -258,12 +277,13 @@ def _start_sync(context: GateContext, stop: threading.Event, report: Callable[[s
     return True
 
 
-def _supervise(context: GateContext, feed: Feed, stop: threading.Event) -> None:
+def _supervise(context: GateContext, feed: Feed, stop: threading.Event, desk: Desk) -> None:
     """Updates status and time, and checks disk and journal, while the readers work."""
     scrubber = JournalScrubber(context.database.reading(), context.database.put, context.time.monotonic_ms)
     while not (context.database.cannot_write and has_room(context.home.database)):
         try:
             context.database.try_to_write()
+            desk.looking()
             feed.status(status(context.status_source()))
             context.time.raise_floor()
             context.database.rest()

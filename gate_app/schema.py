@@ -68,3 +68,15 @@ def gaps(database: Database) -> None:
             PRIMARY KEY (local, seq)) WITHOUT ROWID
         """
     )
+
+
+@STEPS()
+def paired_screens(database: Database) -> None:
+    """The browsers that are screens of stewards and supervisors; a removed one stays, so that its link stays used."""
+    database.execute(
+        """
+        CREATE TABLE IF NOT EXISTS screens (
+            id TEXT PRIMARY KEY, role TEXT NOT NULL, paired_at INTEGER NOT NULL, until INTEGER NOT NULL,
+            names_until INTEGER NOT NULL) WITHOUT ROWID
+        """
+    )

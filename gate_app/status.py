@@ -49,6 +49,7 @@ class StatusSource:
     gate: str = ""  # the code of the gate that the operator has chosen
     unsent: int | None = None  # as the process that sends knows it
     peers: tuple[dict[str, Any], ...] = ()
+    training: bool = False
 
 
 def status(source: StatusSource) -> dict[str, Any]:
@@ -84,6 +85,7 @@ def status(source: StatusSource) -> dict[str, Any]:
         "event": first.get("name"),
         "timezone": first.get("timezone", ""),
         **{name: first.get(name) for name in ("gate", "direction", "mode", "inside")},
+        **({"mode": "test"} if source.training else {}),
         "held_by": source.held_by,
         "warnings": _warnings(source, disk, (journal["fork_words"], journal["branch_words"]), events),
     }

@@ -21,6 +21,7 @@ class Tone(StrEnum):
     DENY = "deny"
     TEST = "test"
     FAULT = "fault"
+    LOOK = "look"
 
 
 EARLIER = 3
@@ -36,6 +37,8 @@ class Notice:
 
     words: str
     act: bool
+    private: bool = False
+    """Whether it may name somebody, as notes do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +67,10 @@ class Announcement:
 def announce(scan: JsonObject, zone: tzinfo = UTC) -> Announcement:
     """The announcement for the JSON object of a scan; missing fields are left out."""
     ticket = mapping(scan.get("ticket"))
-    reason = text(scan, "reason")
     return Announcement(
         tone=tone_of(scan),
         heading=heading_of(scan),
-        title=known(f"title.{reason}") or reason.replace("_", " ").capitalize(),
+        title=title_of(scan),
         spent=spent_of(scan),
         message=text(scan, "message"),
         seat=seat_of(ticket),
@@ -84,9 +86,21 @@ def announce(scan: JsonObject, zone: tzinfo = UTC) -> Announcement:
     )
 
 
+def title_of(scan: JsonObject) -> str:
+    """Why, in two or three words. A ticket that was only looked up says first what its answer would be."""
+    reason = text(scan, "reason")
+    title = known(f"title.{reason}") or reason.replace("_", " ").capitalize()
+    if scan.get("looked") is not True:
+        return title
+    would = say("look.would_admit" if text(scan, "verdict") == "admit" else "look.would_refuse")
+    return joined(would, title, by=" ")
+
+
 def tone_of(scan: JsonObject) -> Tone:
     if text(scan, "reason") in FAULTS:
         return Tone.FAULT
+    if scan.get("looked") is True:
+        return Tone.LOOK
     if text(scan, "verdict") != "admit":
         return Tone.DENY
     if is_test(scan):
@@ -98,7 +112,7 @@ def tone_of(scan: JsonObject) -> Tone:
 def heading_of(scan: JsonObject) -> str:
     """One or two words, the largest text on the screen."""
     tone = tone_of(scan)
-    if tone in {Tone.FAULT, Tone.TEST, Tone.DENY}:
+    if tone in {Tone.FAULT, Tone.TEST, Tone.DENY, Tone.LOOK}:
         return say(f"heading.{tone}")
     return say("heading.exit" if leaving(scan) else "heading.admit")
 
@@ -127,7 +141,7 @@ def notices_of(scan: JsonObject) -> tuple[Notice, ...]:
     found = [notice_of(str(code)) for code in sequence(scan.get("notices"))]
     note = text(mapping(scan.get("ticket")), "notes")
     if note:
-        found.append(Notice(say("notice.note", note=note), act=True))
+        found.append(Notice(say("notice.note", note=note), act=True, private=True))
     return tuple(sorted(found, key=lambda notice: not notice.act))
 
 

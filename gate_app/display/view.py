@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gate_app.display.announcement import Announcement
 from gate_app.display.condition import Condition
@@ -27,3 +27,20 @@ class View:
     refused: int
     condition: Condition
     recent: tuple[Announcement, ...]
+
+
+def for_guests(view: View) -> View:
+    """What a screen shows that guests can see: the verdict and where to sit, and nothing of anybody."""
+    verdict = view.verdict and replace(view.verdict, ticket="", holder="", notices=(), earlier=())
+    return replace(view, verdict=verdict, recent=(), condition=replace(view.condition, warnings=()))
+
+
+def without_names(view: View) -> View:
+    """What a screen shows that may be in anybody's hands: neither names nor the notes about guests."""
+    return replace(
+        view, verdict=view.verdict and _nameless(view.verdict), recent=tuple(_nameless(each) for each in view.recent)
+    )
+
+
+def _nameless(one: Announcement) -> Announcement:
+    return replace(one, holder="", notices=tuple(notice for notice in one.notices if not notice.private))

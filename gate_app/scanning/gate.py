@@ -18,6 +18,7 @@ from gate_app.scanning.noise import MINUTE_MS, Noise
 from gate_app.snapshots.roster import DamagedRows, Roster
 from gate_app.time_format import iso
 from gate_app.time_keeper import Moment, TimeKeeper
+from gate_app.words import say
 from shared.admission import Mode, Readiness, Verdict, decide
 from shared.errors import NotFound, StorageError
 from shared.reasons import Reason
@@ -49,6 +50,7 @@ class Presentation:
     options: ScanOptions = DEFAULT_OPTIONS
     by_hand: bool = False
     at: int | None = None  # time travel, for training and tests
+    ticket: tuple[int, int] | None = None  # by hand: event and id of a ticket that was looked up
 
 
 class Gate:
@@ -88,6 +90,12 @@ class Gate:
             result = self._repeat_of(shown, presentation, moment, lamp)
             return result or self._judge(shown, presentation, gathered, moment, lamp)
 
+    def look(self, presentation: Presentation) -> ScanResult:
+        """What the answer would be. Nobody is admitted, nothing is recorded, and no lamp lights."""
+        with self._one_at_a_time:
+            gathered = self._gather(self._read(presentation), presentation, self._moment(presentation))
+            return answer(gathered, decide(gathered.attempt), presentation.reader) | {"looked": True}
+
     def finish(self) -> None:
         """Records unreadable texts that were only counted so far."""
         with self._one_at_a_time:
@@ -109,11 +117,20 @@ class Gate:
     def _read(self, presentation: Presentation) -> ReadTicket | Refusal:
         if not presentation.by_hand:
             return read(presentation.text, self._roster.ring)
+        if presentation.ticket is not None:
+            return self._looked_up(*presentation.ticket)
         for snapshot in self._roster.snapshots.values():
             found = snapshot.find(presentation.text)
             if len(found) == 1:
                 return as_code(snapshot, found[0], self._organisation)
         raise NotFound("No ticket has this number or confirmation code. Check it letter by letter.")
+
+    def _looked_up(self, event: int, ticket_id: int) -> ReadTicket:
+        snapshot = self._roster.snapshots.get(event)
+        row = snapshot.ticket(ticket_id) if snapshot else None
+        if snapshot is None or row is None:
+            raise NotFound(say("desk.gone"), code="ticket_gone")
+        return as_code(snapshot, row, self._organisation)
 
     def _repeat_of(self, shown: Shown, presentation: Presentation, moment: Moment, lamp: Lamp) -> ScanResult | None:
         # A supervisor's override is always judged again, whatever the answer was a moment ago.

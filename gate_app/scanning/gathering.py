@@ -83,6 +83,8 @@ class Gathering:
         self._organisation = organisation
         self._device = device
         self.chosen_gate = gate
+        self.training = False
+        """Whether every scan is a test, because a supervisor trains with this gate; it ends with the program."""
         self._opened: set[tuple[int, int]] = set()
         self._emptied: dict[int, int] = {}
         self.occupancies: dict[int, Occupancy] = {}
@@ -94,12 +96,17 @@ class Gathering:
         self._opened = {(event, gate) for event, gate in rows}
         self._emptied = emptied_here(self._database.connection)
 
+    def opened_here(self, event: int) -> list[int]:
+        """What supervisors opened here by hand: gates by number, 0 for the doors."""
+        return sorted(gate for one, gate in self._opened if one == event)
+
     def gather(
         self, code: ReadTicket | Refusal, options: ScanOptions, moment: Moment, readiness: Readiness
     ) -> Gathered:
         """Everything about this presentation. Raises NotFound or Forbidden for a gate this device may not use."""
         assignment = self._assignment_of(code)
-        direction, mode = direction_of(options, assignment), mode_of(options, assignment)
+        direction = direction_of(options, assignment)
+        mode = Mode.TEST if self.training else mode_of(options, assignment)
         snapshot = self._roster.snapshots.get(assignment.event) if assignment else None
         if assignment is not None and snapshot is None and readiness.ready and readiness.can_record:
             readiness = Readiness(

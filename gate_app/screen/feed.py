@@ -90,6 +90,11 @@ class Feed:
                 self._faults[device] = happened
             self._change(condition=condition(self._status, self._faults))
 
+    @property
+    def zone(self) -> tzinfo:
+        """The event's time zone."""
+        return self._zone
+
     def faults(self) -> tuple[str, ...]:
         """What does not work just now, in words."""
         with self._changed:

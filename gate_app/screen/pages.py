@@ -1,19 +1,21 @@
-"""The gate's web page and its event stream; read-only."""
+"""The gate's web pages and their event stream: guests see verdicts, paired screens also what staff need."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 import orjson
 from flask import Flask, Response, render_template, request
 
-from gate_app.display.view import View
+from gate_app.display.view import View, for_guests, without_names
+from gate_app.screen.desk_routes import KEPT_IN, add_desk, not_paired, screen_of
 from gate_app.screen.feed import Feed
 from gate_app.screen.hosts import host_allowed
 from gate_app.screen.live_pictures import NO_PICTURES, LivePictures, add_live_pictures
+from gate_app.supervision.desk import Desk
 from gate_app.words import TEXTS
 from shared.wording import LANGUAGES, Wording, in_language, language_of, wording
 
@@ -34,6 +36,8 @@ SCRIPT_WORDS = (
     *("ready", "not_ready", "hold_up", "cannot_admit", "exit", "online", "offline", "no_contact"),
     *("again", "admit_nobody_else"),
 )
+Eyes = Callable[[View], View | None]
+UNPAIRED = b'data: {"unpaired": true}\n\n'
 FEWER_SCREENS = "Too many screens are open at this gate. Close one; this one will retry by itself.\n"
 WRONG_NAME = (
     "This gate does not accept that host name. Use its IP address, or add the name to screen_names in gate.toml.\n"
@@ -48,11 +52,14 @@ def create_screen(
     most_screens: int = 12,
     pictures: LivePictures = NO_PICTURES,
     language: str = "",
+    desk: Desk | None = None,
 ) -> Flask:
-    """The web application over a feed. `stop` ends the streams; `names` are further accepted host names."""
+    """The web application over a feed. `stop` ends the streams; `names` are further accepted host names.
+
+    Without a desk, as in a simulation, every screen shows everything: there is nobody to guard.
+    """
     here = Path(__file__).parent
     app = Flask("gate_screen", template_folder=str(here / "templates"), static_folder=str(here / "static"))
-    places = threading.BoundedSemaphore(most_screens)
 
     @app.before_request
     def refuse_foreign_names() -> Response | None:
@@ -65,29 +72,73 @@ def create_screen(
         response.headers.update(HEADERS)
         return response
 
-    @app.get("/")
-    def page() -> Response:
-        spoken = wording(TEXTS, language_asked(language))
-        response = Response(render_template("gate.html", t=spoken, languages=LANGUAGES, words=words_of_script(spoken)))
+    def spoken_here() -> str:
+        return language_asked(language)
+
+    add_verdicts(app, desk, spoken_here)
+    add_stream(app, feed, stop, desk, spoken_here, most_screens=most_screens)
+    if desk is not None:
+        add_desk(app, desk, lambda: feed.zone, spoken_here)
+    add_live_pictures(app, pictures)
+    return app
+
+
+def add_verdicts(app: Flask, desk: Desk | None, spoken_here: Callable[[], str]) -> None:
+    """Adds the pages with the verdict: the one for guests, and the one for stewards."""
+
+    def verdicts(*, staff: bool) -> Response:
+        spoken = wording(TEXTS, spoken_here())
+        stream = f"/stream?lang={spoken.language}{'&as=staff' if staff else ''}"
+        page = render_template(
+            "gate.html",
+            t=spoken,
+            languages=LANGUAGES,
+            words=words_of_script(spoken),
+            stream=stream,
+            guests=desk is not None and not staff,
+            staff=staff,
+        )
+        response = Response(page)
         if wanted := asked_for():
             # Kept by this browser only: a kiosk that starts again speaks as it did.
             response.set_cookie(COOKIE, wanted, max_age=A_YEAR_S, httponly=True, samesite="Strict")
         return response
 
+    @app.get("/")
+    def page() -> Response:
+        return verdicts(staff=False)
+
+    @app.get("/steward")
+    def steward() -> Response:
+        if desk is None or screen_of(desk) is None:
+            return not_paired(wording(TEXTS, spoken_here()))
+        return verdicts(staff=True)
+
+
+def add_stream(
+    app: Flask,
+    feed: Feed,
+    stop: threading.Event,
+    desk: Desk | None,
+    spoken_here: Callable[[], str],
+    *,
+    most_screens: int,
+) -> None:
+    """Adds the state of the gate, once and as a stream; each screen sees what it may."""
+    places = threading.BoundedSemaphore(most_screens)
+
     @app.get("/view")
     def view() -> Response:
-        return Response(packed(feed.view(), language_asked(language)), mimetype="application/json")
+        shown = for_guests(feed.view()) if desk else feed.view()
+        return Response(packed(shown, spoken_here()), mimetype="application/json")
 
     @app.get("/stream")
     def stream() -> Response:
         if not places.acquire(blocking=False):
             return Response(FEWER_SCREENS, 503, {"Retry-After": "5"}, mimetype="text/plain")
-        response = Response(messages(feed, stop, language_asked(language)), mimetype="text/event-stream")
+        response = Response(messages(feed, stop, spoken_here(), eyes_of(desk)), mimetype="text/event-stream")
         response.call_on_close(places.release)
         return response
-
-    add_live_pictures(app, pictures)
-    return app
 
 
 def asked_for() -> str:
@@ -106,11 +157,32 @@ def words_of_script(spoken: Wording) -> Mapping[str, str]:
     return {key: spoken(f"screen.{key}") for key in SCRIPT_WORDS} | {"gate": str(spoken.texts["screen.gate"])}
 
 
-def messages(feed: Feed, stop: threading.Event, language: str) -> Iterator[bytes]:
+def eyes_of(desk: Desk | None) -> Eyes:
+    """What the screen that asks may see of a view; None once it is no longer paired."""
+    if desk is None:
+        return lambda view: view
+    if request.args.get("as") != "staff":
+        return for_guests
+    kept, screens = request.cookies.get(KEPT_IN, ""), desk.screens
+
+    def staff(view: View) -> View | None:
+        screen = screens.of(kept)
+        if screen is None:
+            return None
+        return view if screens.shows_names(screen) else without_names(view)
+
+    return staff
+
+
+def messages(feed: Feed, stop: threading.Event, language: str, eyes: Eyes = lambda view: view) -> Iterator[bytes]:
     """Server-sent events; each carries the whole state, so there is nothing to resume."""
     yield b"retry: 1000\n\n"
     for view in feed.views(stop):
-        yield b"data: " + packed(view, language) + b"\n\n"
+        seen = eyes(view)
+        if seen is None:
+            yield UNPAIRED
+            return
+        yield b"data: " + packed(seen, language) + b"\n\n"
 
 
 def packed(view: View, language: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Serves the gate's web page until it is closed."""
+"""Serves the gate's web pages until it is closed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import errno
 import threading
 from collections.abc import Collection
 
+from flask import Flask
 from waitress.server import create_server  # type: ignore[import-untyped]  # waitress ships no types
 from waitress.wasyncore import close_all, loop  # type: ignore[import-untyped]  # likewise
 
 from gate_app.screen.feed import Feed
 from gate_app.screen.live_pictures import MOST_AT_ONCE, NO_PICTURES, LivePictures
 from gate_app.screen.pages import create_screen
+from gate_app.supervision.desk import Desk
 from shared.errors import SettingsError
 
 MOST_SCREENS = 12
@@ -23,46 +25,26 @@ CLOSING_S = 3.0
 LOOK_S = 0.2
 
 
-class ScreenServer:
-    """The local web server. `open()` binds the port, so a port in use is reported at the start."""
+class LocalServer:
+    """Serves an application of this machine. `open()` binds the port, so a port in use is reported at the start."""
 
-    def __init__(
-        self,
-        feed: Feed,
-        host: str = "127.0.0.1",
-        port: int = 8100,
-        *,
-        names: Collection[str] = (),
-        pictures: LivePictures = NO_PICTURES,
-        language: str = "",
-    ) -> None:
-        self._feed = feed
-        self._pictures = pictures
+    def __init__(self, host: str, port: int, threads: int) -> None:
         self._host = host
         self._wanted_port = port
-        self._names = names
-        self._language = language
+        self._threads = threads
         self._stop = threading.Event()
         self._sockets: dict[int, object] = {}
         self._thread: threading.Thread | None = None
 
-    def open(self) -> ScreenServer:
+    def serve(self, app: Flask) -> None:
         """Starts serving in its own thread. Raises SettingsError if the port cannot be bound."""
-        app = create_screen(
-            self._feed,
-            self._stop,
-            names=self._names,
-            most_screens=MOST_SCREENS,
-            pictures=self._pictures,
-            language=self._language,
-        )
         try:
             self._server = create_server(
                 app,
                 map=self._sockets,
                 host=self._host,
                 port=self._wanted_port,
-                threads=THREADS,
+                threads=self._threads,
                 ident="",
                 clear_untrusted_proxy_headers=True,
             )
@@ -71,7 +53,6 @@ class ScreenServer:
             raise SettingsError(_no_port(self._host, self._wanted_port, why)) from why
         self._thread = threading.Thread(target=self._serve, name="screen", daemon=True)
         self._thread.start()
-        return self
 
     @property
     def port(self) -> int:
@@ -86,9 +67,8 @@ class ScreenServer:
         return f"http://{host}:{self.port}/"
 
     def close(self) -> None:
-        """Ends the streams and frees the port."""
+        """Frees the port."""
         self._stop.set()
-        self._feed.wake()
         if self._thread is None:
             return
         self._thread.join(2 * CLOSING_S)
@@ -100,6 +80,49 @@ class ScreenServer:
             loop(timeout=LOOK_S, map=self._sockets, count=1)
         self._server.task_dispatcher.shutdown(timeout=CLOSING_S)
         close_all(self._sockets, ignore_all=True)
+
+
+class ScreenServer(LocalServer):
+    """The server of the gate's screens."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        host: str = "127.0.0.1",
+        port: int = 8100,
+        *,
+        names: Collection[str] = (),
+        pictures: LivePictures = NO_PICTURES,
+        language: str = "",
+        desk: Desk | None = None,
+    ) -> None:
+        super().__init__(host, port, THREADS)
+        self._feed = feed
+        self._pictures = pictures
+        self._names = names
+        self._language = language
+        self._desk = desk
+
+    def open(self) -> ScreenServer:
+        """Starts serving in its own thread. Raises SettingsError if the port cannot be bound."""
+        self.serve(
+            create_screen(
+                self._feed,
+                self._stop,
+                names=self._names,
+                most_screens=MOST_SCREENS,
+                pictures=self._pictures,
+                language=self._language,
+                desk=self._desk,
+            )
+        )
+        return self
+
+    def close(self) -> None:
+        """Ends the streams and frees the port."""
+        self._stop.set()
+        self._feed.wake()
+        super().close()
 
 
 def _no_port(host: str, port: int, why: OSError | ValueError) -> str:

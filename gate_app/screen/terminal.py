@@ -26,6 +26,7 @@ LOOKS: dict[Tone, tuple[str, str]] = {
     Tone.DENY: ("✕", "bold white on red"),
     Tone.TEST: ("T", "bold black on bright_cyan"),
     Tone.FAULT: ("!", "bold black on bright_yellow"),
+    Tone.LOOK: ("?", "bold white on blue"),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,6 +110,15 @@ class EventSnapshot:
         """Tickets by number or confirmation code, as a steward types them."""
         typed = query.strip().upper()
         return [self._or_carried_over(row.ticket_id, row) or row for row in self._reading.find(typed)]
+
+    def every_ticket(self) -> Iterator[TicketRow]:
+        """Every ticket, read beside the scans: whoever searches holds nobody up."""
+        reading = open_snapshot(self.file.path)
+        try:
+            for row in reading.tickets():
+                yield self._or_carried_over(row.ticket_id, row) or row
+        finally:
+            reading.close()
 
     def tickets_held(self) -> int:
         """The number of tickets; counted once for each position."""

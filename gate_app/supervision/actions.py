@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
+from typing import Any
 
 from gate_app.assignments import AssignmentStore, gate_at
 from gate_app.journal import history
@@ -11,10 +13,14 @@ from gate_app.scanning.gathering import Gathering
 from gate_app.snapshots.roster import Roster
 from gate_app.time_format import iso
 from gate_app.time_keeper import IMPLAUSIBLE_MS, Moment, TimeKeeper
+from gate_app.words import say
 from shared.admission import Mode
 from shared.errors import Conflict, InvalidRequest, NotFound
 from shared.scans import Entry, EntryKind
 from shared.snapshot import SupervisorRow
+
+ANNUL_WITHIN_MS = 15 * 60_000
+"""How long an admission can be taken back at the gate; afterwards the guest may be long inside, or gone."""
 
 
 class SupervisorActions:
@@ -102,6 +108,30 @@ class SupervisorActions:
             self._gathering.recount(snapshot, {taken_back.ticket_id}, moment.at)
         return entry
 
+    def train(self, by: SupervisorRow, *, training: bool) -> Entry:
+        """Makes every scan a test until it is switched off again or the program ends."""
+        entry = self._note(EntryKind.MODE, by, mode="test" if training else "", details={"training": training})
+        self._gathering.training = training
+        return entry
+
+    def stand_at(self, gate_code: str, by: SupervisorRow, choose: Callable[[str], None]) -> Entry:
+        """Moves this device to another of the gates where it may be used. Raises NotFound or Forbidden."""
+        choose(gate_code)
+        event = next(iter(self._assignments.by_event), 0)
+        gate = self._gathering.gate_of(event)
+        return self._note(
+            EntryKind.MODE, by, event=event, gate=gate.number if gate else 0, details={"chosen": gate_code}
+        )
+
+    def show_names(self, by: SupervisorRow, screen: str) -> Entry:
+        """Records who let a screen show names."""
+        return self._note(EntryKind.OPERATOR, by, details={"names_at": screen})
+
+    def _note(self, kind: EntryKind, by: SupervisorRow, **fields: Any) -> Entry:
+        return self._journal.append(
+            self._time.now(), self._time.boot, kind, operator=by.name, override_by=by.number, **fields
+        )
+
     def require_plausible(self, true: int) -> None:
         """Raises InvalidRequest for a time that can only be a typing mistake."""
         floor = self._time.floor
@@ -137,10 +167,18 @@ class SupervisorActions:
             raise NotFound(f"Entry {seq} is not an admission at this gate. Look it up with: gatehouse-gate annul.")
         if entry.mode != Mode.REAL:
             raise InvalidRequest(f"Entry {seq} was a test and never counted.")
+        if not 0 <= age_of(entry, self._time.now(), self._time.boot) <= ANNUL_WITHIN_MS:
+            raise Conflict(say("desk.too_late", number=seq), code="too_late_to_annul")
         movements, _ = history.of_ticket(self._journal.database.connection, entry.ticket_id)
         if any(movement.annuls == (entry.device, entry.branch, seq) for movement in movements):
             raise Conflict(f"Entry {seq} was taken back already. Nothing was changed.", code="already_annulled")
         return entry
+
+
+def age_of(entry: Entry, now: Moment, boot: bytes) -> int:
+    """How long ago an entry was written, in ms: by the steady clock, unless the machine was restarted since."""
+    same_boot = entry.boot == boot
+    return now.monotonic - entry.monotonic if same_boot else now.at - entry.wall - entry.offset
 
 
 _CLOSE = "DELETE FROM openings WHERE event = ? AND gate = ?"

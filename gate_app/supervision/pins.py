@@ -11,6 +11,9 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from gate_app.database import Database
+from gate_app.snapshots.roster import Roster
+from gate_app.words import say
+from shared.errors import Forbidden
 from shared.numerals import whole
 from shared.snapshot import SupervisorRow
 
@@ -41,12 +44,10 @@ class Supervisors:
         """Checks a PIN, typed alone or as `number:PIN`. Slow on purpose: do not hold the gate's lock."""
         number, pin = _split(typed)
         if not pin:
-            return PinCheck(None, "No PIN was entered. Nothing was changed.")
+            return PinCheck(None, say("pin.none"))
         rows = list(rows)
         if not rows:
-            return PinCheck(
-                None, "This gate has no supervisors. The organiser adds them on the server; then sync this gate."
-            )
+            return PinCheck(None, say("pin.no_supervisors"))
         candidates = [row for row in rows if number in (None, row.number)]
         unlocked = [row for row in candidates if not self._locked(row.number, now)]
         for row in unlocked:
@@ -54,9 +55,16 @@ class Supervisors:
                 self._reset(row.number)
                 return PinCheck(row)
         if candidates and not unlocked:
-            return PinCheck(None, "This supervisor is locked on this gate after five wrong PINs. Wait five minutes.")
+            return PinCheck(None, say("pin.locked"))
         self._fail(unlocked, now)
-        return PinCheck(None, "The PIN is wrong. Five wrong ones lock the supervisor on this gate for five minutes.")
+        return PinCheck(None, say("pin.wrong"))
+
+    def require(self, typed: str, roster: Roster, now: int) -> SupervisorRow:
+        """The supervisor whose PIN this is, at any event of this gate. Raises Forbidden."""
+        check = self.ask(typed, supervisors_of(roster), now)
+        if check.supervisor is None:
+            raise Forbidden(check.message, code="wrong_pin")
+        return check.supervisor
 
     def _matches(self, verifier: str, pin: str) -> bool:
         try:
@@ -83,6 +91,12 @@ class Supervisors:
 
         # A PIN without a number was tried for every supervisor, so the failure counts for each.
         self._record_failure({"supervisors": [row.number for row in tried]}, count)
+
+
+def supervisors_of(roster: Roster) -> list[SupervisorRow]:
+    """The supervisors of all events, each once."""
+    found = {row.number: row for snapshot in roster.snapshots.values() for row in snapshot.rows.supervisors.values()}
+    return list(found.values())
 
 
 def _count_failure(connection: sqlite3.Connection, number: int, now: int) -> None:

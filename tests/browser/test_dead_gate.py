@@ -144,7 +144,7 @@ def test_a_hidden_page_loses_contact_too(screen: Page, gate: RunningGate) -> Non
 
 
 def test_a_page_whose_gate_dies_before_its_first_word_never_says_ready(browser_page: Page, gate: RunningGate) -> None:
-    browser_page.route("**/stream", lambda route: route.abort())
+    browser_page.route("**/stream*", lambda route: route.abort())
     browser_page.goto(gate.address)
     expect_no_contact(browser_page)
 

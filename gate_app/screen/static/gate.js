@@ -178,11 +178,22 @@ function look() {
   if (since(heard) > wait && since(asked) > wait) listen();
 }
 
+// A supervisor has ended this screen, or its time is over: nothing of anybody stays on it.
+function leave() {
+  stream.close();
+  location.replace("/");
+}
+
 function listen() {
   asked = clocks();
   if (stream) stream.close();
-  stream = new EventSource("/stream?lang=" + document.documentElement.lang);
-  stream.onmessage = (message) => { noteContact(); draw(JSON.parse(message.data)); };
+  stream = new EventSource(document.body.dataset.stream);
+  stream.onmessage = (message) => {
+    const view = JSON.parse(message.data);
+    if (view.unpaired) return leave();
+    noteContact();
+    draw(view);
+  };
   // The browser's own retries come late, and not at all after a refusal.
   stream.onerror = () => stream.close();
 }

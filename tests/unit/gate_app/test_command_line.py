@@ -237,7 +237,7 @@ def test_what_a_supervisor_did_is_reported_clearly(type_: Type) -> None:
     seq, pin = type_("scan", a_code(1)).line["seq"], f"{PIN}\n".encode()
     assert "The doors of Night Music are now open on this device, by Sam." in type_("doors", "open", stdin=pin).err
     assert "Gate A is no longer opened by hand" in type_("doors", "close", "--gate", "a", stdin=pin).err
-    assert "Taken back: NIGHT-000001, entry at" in type_("annul", str(seq), stdin=pin).err
+    assert "Taken back: NIGHT-000001 (C 1), by Sam." in type_("annul", str(seq), stdin=pin).err
     assert "On this device nobody is inside Night Music" in type_("empty-house", stdin=pin).err
     assert "opened=True" in type_("journal").out
 
