@@ -210,6 +210,27 @@ def test_a_colour_is_tried_before_it_is_kept(desk: Page, scenario: AdminScenario
     expect(desk.get_by_label("Colour")).to_have_value("#ffe066")
 
 
+def test_a_website_is_listed_and_its_line_is_copied(desk: Page) -> None:
+    opens(desk, "Branding")
+    place = desk.get_by_role("region", name="The shop on your own website")
+    expect(place).to_contain_text("Name your website above")
+    desk.get_by_label("Websites that may show the shop").fill("band.example")
+    desk.get_by_role("button", name="Keep this").click()
+    expect(desk.get_by_label("Websites that may show the shop")).to_have_value("band.example")
+    expect(place).to_contain_text("Name your website above")
+    desk.get_by_label("Websites that may show the shop").fill("https://band.example\nhttps://www.band.example")
+    desk.get_by_role("button", name="Keep this").click()
+    expect(place).to_contain_text("a page of https://band.example, https://www.band.example")
+    desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    place.get_by_role("button", name="Copy").click()
+    expect(place.get_by_role("status")).to_have_text("Copied. Paste it into your page.")
+    copied = desk.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(
+        r'<script src="http.*/o/marquee/embed[.]js" async></script>\n<gatehouse-shop></gatehouse-shop>', copied
+    )
+    fits(desk)
+
+
 def test_payments_say_what_they_need_and_never_show_a_key(desk: Page) -> None:
     opens(desk, "Payments")
     fits(desk)

@@ -66,9 +66,19 @@ def _page(problems: dict[str, str], given: dict[str, Any] | None = None) -> str:
         shown["colour"] = stored["colour"]
     logo = f"data:image/png;base64,{base64.b64encode(row.logo).decode()}" if row.logo else ""
     values = {"form": shown, "logo": logo, "organisation": organisation, "contrasts": Contrasts.of(shown["colour"])}
+    values["embedding"] = {"line": _line(organisation.slug), "server": _server(), "listed": row.embed_origins}
     # The frame takes the colour that is tried, so that buttons and links are seen in it.
     preview = {"accent": accents.accent_path(shown["colour"]), "unsaved": given is not None}
     return render_settings("branding.html", "branding", problems=problems, **values, **preview)
+
+
+def _server() -> str:
+    return parts().config.base_url.rstrip("/")
+
+
+def _line(slug: str) -> str:
+    """What a website puts where the shop is to stand."""
+    return f'<script src="{_server()}/o/{slug}/embed.js" async></script>\n<gatehouse-shop></gatehouse-shop>'
 
 
 def _given() -> dict[str, Any]:
