@@ -95,11 +95,13 @@ def give_back(slug: str, order_id: str) -> Response:
         with parts().database.reading() as session:
             terms = cancelling.terms(session, found.key, None, parts().clock())
     except GatehouseError:
-        return render(found.page, "give_back.html", 409, terms=None, at=found.at)
-    style = found.page.style()
+        return render(found.page, "give_back.html", 409, terms=None, at=found.at, order=found.view)
+    style = found.page.style(found.window.event["timezone"])
     sums = {"paid": terms.paid_cents, "kept": terms.kept_cents, "refund": terms.paid_cents - terms.kept_cents}
     shown = {name: style.amount(cents, found.view.currency) for name, cents in sums.items()}
-    return render(found.page, "give_back.html", terms=terms, sums=shown, at=found.at, csrf=found.visitor.csrf)
+    lines = [each for each in found.view.lines if each.position in terms.positions]
+    values = {"terms": terms, "sums": shown, "lines": lines, "style": style, "order": found.view, "at": found.at}
+    return render(found.page, "give_back.html", **values, csrf=found.visitor.csrf)
 
 
 @bp.post("/<slug>/orders/<order_id>/give-back")

@@ -261,6 +261,10 @@ def test_a_server_without_mail_promises_none(sqlite_url: str, tmp_path: Path) ->
         browser = chosen(evening, t1=1)
         assert "No mail is sent: your tickets are on the next page" in browser.words
         assert "No mail is sent: save them" in browser.send("/checkout", **ADA)
+        confirmation = browser.path
+        words = browser.get(confirmation.replace("confirmation", "pass-on"))
+        assert "Tickets are passed on by mail, and this shop cannot send any" in words and "<form" not in browser.text
+        browser.get(confirmation)
         for language, promise in {"de": "geschickt. Zeigen", "fr": "envoyés à", "af": "gestuur. Wys"}.items():
             browser.get(f"{browser.path}?lang={language}")
             assert promise not in browser.words and ADA["email"] not in browser.words, language
