@@ -27,7 +27,7 @@ bp = APIBlueprint("own_organisation", __name__, url_prefix="/api", tag="Organisa
 
 
 class ChangeOrganisation(PatchBody):
-    """Changes to the organisation; Slug and currency never change: links and prices hold them."""
+    """Changes to the organisation. Its slug and currency never change: links and prices hold them."""
 
     name: Name | None = None
     language: Annotated[str, Field(min_length=2, max_length=8)] | None = None

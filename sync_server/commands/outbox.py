@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shared.errors import InvalidRequest
 from shared.ids import NIL_ID, as_id
 from sync_server.commands.console import echo, open_runtime, operator_context, print_json
 from sync_server.outbox.rules import State
@@ -41,7 +40,7 @@ def replay(
 ) -> None:
     """Deliver facts again with the same message ids; consumers skip those they have already seen."""
     if every not in {None, State.DEAD, State.UNROUTED}:
-        raise InvalidRequest("--every takes dead or unrouted.")
+        raise typer.BadParameter("--every takes dead or unrouted.")
     if bool(message_ids) == (every is not None):
         raise typer.BadParameter("Give message ids, or --every dead, or --every unrouted.")
     with open_runtime() as runtime:

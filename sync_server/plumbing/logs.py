@@ -33,6 +33,11 @@ def _shorten_exception(_logger: object, _name: str, line: Line) -> Line:
     return line
 
 
+def _writer(*_: object) -> structlog.WriteLogger:
+    """Writes each line at once, because processes share the file; to what is standard error now, which may change."""
+    return structlog.WriteLogger(sys.stderr)
+
+
 def set_up(level: str) -> None:
     """Log to standard error, from this level on."""
     logging.getLogger("pika").setLevel(logging.CRITICAL)  # verbose; one line of ours says what matters
@@ -47,6 +52,6 @@ def set_up(level: str) -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),  # each line in one write: processes share the file
+        logger_factory=_writer,
         cache_logger_on_first_use=False,
     )

@@ -222,13 +222,18 @@ def test_an_operator_lists_and_replays_dead_facts(app_server: AppServer, monkeyp
     assert audited == 2
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["--every", "sent"], ["--every", "dead", "an-id"], ["00000000-0000-7000-8000-000000000000"]]
-)
+@pytest.mark.parametrize("arguments", [[], ["--every", "sent"], ["--every", "dead", "an-id"]])
 def test_bad_arguments_of_replay_are_explained(
     app_server: AppServer, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     answer = operator(app_server, monkeypatch, "replay", *arguments)
+    assert answer.exit_code == 2 and "dead" in answer.stderr
+
+
+def test_replaying_a_fact_that_is_not_there_is_refused(
+    app_server: AppServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = operator(app_server, monkeypatch, "replay", "00000000-0000-7000-8000-000000000000")
     assert isinstance(answer.exception, GatehouseError) and len(answer.exception.message) > 20
 
 

@@ -60,6 +60,11 @@ def seating_policy(_stage: Stage) -> Edited:
     return Edited(path, path, {"max_seats_per_booking": 4}, {"max_seats_per_booking": 5})
 
 
+def own_organisation(_stage: Stage) -> Edited:
+    path = "/api/organisation"
+    return Edited(path, path, {"name": "Marquee & Sons"}, {"language": "de"})
+
+
 def staff_policy(_stage: Stage) -> Edited:
     path = "/api/organisation/staff-policy"
     return Edited(path, path, {"issue_tickets": False}, {"change_status": True})
@@ -130,6 +135,7 @@ EVERYTHING: list[Callable[[Stage], Edited]] = [
     zone,
     ticket_type,
     seating_policy,
+    own_organisation,
     staff_policy,
     checkout_settings,
     self_service,
