@@ -230,9 +230,7 @@ def test_bad_arguments_of_replay_are_explained(
     assert answer.exit_code == 2 and "dead" in answer.stderr
 
 
-def test_replaying_a_fact_that_is_not_there_is_refused(
-    app_server: AppServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replaying_a_fact_that_is_not_there_is_refused(app_server: AppServer, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = operator(app_server, monkeypatch, "replay", "00000000-0000-7000-8000-000000000000")
     assert isinstance(answer.exception, GatehouseError) and len(answer.exception.message) > 20
 
