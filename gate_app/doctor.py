@@ -98,12 +98,19 @@ def _scanner(home: Home, config: Config, host: HostEnvironment) -> Finding:
 def _sound(home: Home, config: Config, _host: HostEnvironment) -> Finding:
     if SOUND not in config.indicators:
         return Finding("sound", True, "Not configured.")
-    return _tried("sound", home, lambda: checkup.check_indicators([SOUND]))
+    return _tried("sound", home, lambda: checkup.check_indicators([SOUND], config.signals))
 
 
 def _gpio(home: Home, config: Config, _host: HostEnvironment) -> Finding:
     lamps = [kind for kind in config.indicators if kind != SOUND]
-    return _tried("gpio", home, lambda: [*checkup.check_indicators(lamps), checkup.check_barrier(config.barrier)])
+    return _tried(
+        "gpio",
+        home,
+        lambda: [
+            *checkup.check_indicators(lamps, config.signals),
+            checkup.check_barrier(config.barrier, config.signals),
+        ],
+    )
 
 
 def _tried(part: str, home: Home, attempts: Callable[[], list[checkup.Finding]]) -> Finding:
