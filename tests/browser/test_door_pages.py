@@ -76,6 +76,14 @@ def test_the_door_follows_the_gates_while_somebody_looks(page: Page, evening: Ad
     expect(inside).to_have_text(str(before + 1))
 
 
+def test_the_curve_of_entries_stands_on_the_page_of_the_event_too(page: Page, evening: AdminScenario) -> None:
+    for address in (f"{evening.event_page}/door", evening.event_page):
+        page.goto(address)
+        drawn = page.locator("#entry time-chart")
+        expect(drawn.locator("canvas")).to_be_visible()
+        expect(page.locator("#entry .chart-legend li").first).to_have_text(re.compile(r"^Came in [1-9]\d*$"))
+
+
 def test_scans_are_found_and_come_by_themselves(page: Page, evening: AdminScenario) -> None:
     page.goto(f"{evening.event_page}/scans")
     look(page, "admin-scans")

@@ -9,8 +9,9 @@ from typing import Final
 
 from shared.clock import Millis
 from sync_server.admin.door.board import MINUTE, board
+from sync_server.admin.door.entry_curve import FINE, entry_curve
 from sync_server.admin.door.needs import needs
-from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.page import bp, current_organisation, page, render_page, words
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.scans import throughput
@@ -41,8 +42,9 @@ def door(event_id: str) -> str:
     with parts().database.reading() as session:
         event = events.event(session, current_organisation(), event_id)
         seen = board(session, event, now)
-        halves = _by_half_hour(throughput.by_gate(session, event.key, HALF_HOUR))
-    shown = {"board": seen, "needs": needs(seen, event.timezone), "halves": halves}
+        stretches = throughput.by_gate(session, event.key, FINE)
+    shown: dict[str, object] = {"board": seen, "needs": needs(seen, event.timezone), "halves": _by_half_hour(stretches)}
+    shown["curve"] = entry_curve(stretches, event.timezone, words())
     return render_page("door/overview.html", event=event, **shown)
 
 
@@ -52,9 +54,10 @@ def _by_half_hour(stretches: Iterable[Stretch]) -> list[HalfHour]:
     exits: Counter[Millis] = Counter()
     refused: Counter[Millis] = Counter()
     for one in stretches:
-        entries[one.starts] += one.entries
-        exits[one.starts] += one.exits
-        refused[one.starts] += one.refused
+        starts = one.starts // HALF_HOUR * HALF_HOUR
+        entries[starts] += one.entries
+        exits[starts] += one.exits
+        refused[starts] += one.refused
     if not entries:
         return []
     first, last = max(min(entries), max(entries) - (MOST_HALF_HOURS - 1) * HALF_HOUR), max(entries)

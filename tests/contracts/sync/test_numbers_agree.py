@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.app_server import ApiClient, AppServer, Concert
@@ -85,6 +87,10 @@ def test_half_hours_add_up_to_what_the_counters_say(app_server: AppServer, conce
     rows = re.findall(r"<tr><td>\d\d:\d\d</td>" + r'<td class="n">(\d+)</td>' * 3, door)
     sums = [sum(int(row[column]) for row in rows) for column in range(3)]
     assert sums == [api["entries"], api["exits"], api["refused"]] == [5, 1, 1]
+    drawn = re.search(r'data-chart="([^"]+)"', door)
+    assert drawn
+    lines = orjson.loads(unescape(drawn[1]))["lines"]
+    assert [line["values"][-1] for line in lines] == [api["entries"], api["exits"]]
 
 
 def test_a_gate_that_is_heard_again_closes_the_bounds(app_server: AppServer, concert: Concert) -> None:
