@@ -33,7 +33,7 @@ QUESTIONS: Final = {
     "/admin/events/<event_id>/status": ("?target=cancelled",),
 }
 """What is asked of pages that search: something that many have, and something that nobody has."""
-NOT_MEASURED: Final = re.compile(r"/admin/(?:sign-out|<path:)|token|code>|\.(?:json|csv)$")
+NOT_MEASURED: Final = re.compile(r"/admin/(?:sign-out|<path:)|token|code>|\.(?:json|csv|pdf)$")
 
 
 def measure(*, quick: bool) -> Iterator[Result]:

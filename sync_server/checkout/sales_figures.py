@@ -18,6 +18,8 @@ from sync_server.plumbing.event_key import EventKey
 DAY_MS: Final = 86_400_000
 SOLD: Final = tuple(state.value for state in (OrderState.PAID, OrderState.PARTIALLY_REFUNDED, OrderState.REFUNDED))
 """States of orders that were paid, whatever became of them."""
+BY_PENDING: Final = "INDEXED BY ix_orders_expires_at"
+"""SQLite would read every order of the organisation for the few that are not paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +88,14 @@ def _by(session: Session, stretch: ColumnElement[int], *conditions: ColumnElemen
 
 def money_waiting(session: Session, organisation_id: str, now: Millis) -> MoneyWaiting:
     """How many invoices are overdue, and how many payouts a payment service has refused."""
-    overdue = select(func.count()).where(
-        OrderRow.organisation_id == organisation_id,
-        OrderRow.state == text("'pending'"),  # as literal text, to match the partial index
-        OrderRow.due_at < now,
+    overdue = (
+        select(func.count())
+        .where(
+            OrderRow.organisation_id == organisation_id,
+            OrderRow.state == text("'pending'"),  # as literal text, to match the partial index
+            OrderRow.due_at < now,
+        )
+        .with_hint(OrderRow, BY_PENDING, "sqlite")
     )
     failed = select(func.count()).where(
         PayoutRow.organisation_id == organisation_id, PayoutRow.state == PayoutState.FAILED.value
