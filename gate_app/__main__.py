@@ -15,6 +15,7 @@ import typer
 from gate_app import commands, reading_home
 from gate_app.app import home_at, http_transport, software, this_host
 from gate_app.desk_commands import add_desk_commands, open_context
+from gate_app.doctor.command import doctor, updates_allowed
 from gate_app.enrolment import enrol as enrol_here
 from gate_app.enrolment import parse_code, server_address
 from gate_app.journal.lines import clean
@@ -226,19 +227,8 @@ def whatif(source: Annotated[str, typer.Argument(metavar="FILE | -")]) -> None:
         print_json(line)
 
 
-@app.command()
-def doctor(home: HomeOption = None) -> None:
-    """Check camera, scanner, sound, clock, disk and network, and say what to do."""
-    from gate_app.doctor import findings
-
-    sound = True
-    for finding in findings(home_at(home), this_host()):
-        sound = sound and finding.ok
-        print_json({"part": finding.part, "ok": finding.ok, "words": finding.message})
-        print_message(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.part}: {finding.message}")
-    raise typer.Exit(0 if sound else 1)
-
-
+app.command()(doctor)
+app.command("updates-allowed")(updates_allowed)
 app.command()(simulate)
 add_desk_commands(app)
 

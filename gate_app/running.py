@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import sys
@@ -18,7 +19,6 @@ from gate_app.app import http_transport, jitter
 from gate_app.commands import sync_line
 from gate_app.config import ReaderSettings
 from gate_app.database import has_room
-from gate_app.emergencies import record_emergency
 from gate_app.gate_context import GateContext
 from gate_app.indicators import Indicators
 from gate_app.journal.scrubber import JournalScrubber
@@ -32,6 +32,7 @@ from gate_app.screen.feed import Feed
 from gate_app.screen.hosts import address_for_others
 from gate_app.screen.live_pictures import LivePictures
 from gate_app.screen.server import ScreenServer
+from gate_app.service_watch import ALIVE, READY, STOPPING, ServiceWatch
 from gate_app.status import admitted_and_refused, status
 from gate_app.supervision.desk import Desk
 from gate_app.sync.worker import Worker
@@ -95,7 +96,10 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         _start_sync(context, stop, print_message, cleanup)
         for thread in threads:
             thread.start()
-        _supervise(context, feed, stop, desk)
+        watch = ServiceWatch(os.environ)
+        watch.tell(READY)
+        _supervise(context, feed, stop, desk, watch)
+        watch.tell(STOPPING)
         return not stop.is_set()
 
 
@@ -131,10 +135,9 @@ def _open_feed(context: GateContext) -> Feed:
 
 
 def _open_indicators(context: GateContext, feed: Feed, cleanup: ExitStack) -> Indicators:
-    config = context.config
     try:
-        indicators = open_indicators(config.indicators, config.signals)
-        barrier = open_barrier(config.barrier, config.signals, partial(record_emergency, context, feed))
+        indicators = open_indicators(context.config.indicators)
+        barrier = open_barrier(context.config.barrier)
     except DeviceError as why:
         raise SettingsError(str(why)) from why
     outputs = Indicators(
@@ -279,7 +282,7 @@ def _start_sync(context: GateContext, stop: threading.Event, report: Callable[[s
     return True
 
 
-def _supervise(context: GateContext, feed: Feed, stop: threading.Event, desk: Desk) -> None:
+def _supervise(context: GateContext, feed: Feed, stop: threading.Event, desk: Desk, watch: ServiceWatch) -> None:
     """Updates status and time, and checks disk and journal, while the readers work."""
     scrubber = JournalScrubber(context.database.reading(), context.database.put, context.time.monotonic_ms)
     while not (context.database.cannot_write and has_room(context.home.database)):
@@ -293,6 +296,7 @@ def _supervise(context: GateContext, feed: Feed, stop: threading.Event, desk: De
             feed.fault("gate", None)
         except (GatehouseError, sqlite3.Error) as why:
             feed.fault("gate", str(why))
+        watch.tell(ALIVE)
         if stop.wait(STATUS_EVERY_S):
             return
 

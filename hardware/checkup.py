@@ -5,15 +5,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from hardware.devices import ReaderOptions, open_barrier, open_indicators, open_reader
-from hardware.pins.options import Fail, SignalOptions
-from hardware.ports import CodeReader, DeviceError, MonotonicNs, ReaderKind, Signal
+from hardware.devices import ReaderOptions, open_barrier, open_indicators, open_reader, shows_darkness
+from hardware.ports import CodeReader, DeviceError, LivePicture, MonotonicNs, ReaderKind, Signal
 
 LOOK_S = 3.0
-WITHOUT_POWER = {
-    Fail.SAFE: " Without power it lets people through.",
-    Fail.SECURE: " Without power it stays shut: somebody needs its key.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +18,11 @@ class Finding:
     device: str
     works: bool
     message: str
+    code: str = ""
+
+
+class DarkError(DeviceError):
+    """A camera that works and sees nothing."""
 
 
 def check_readers(readers: Iterable[ReaderOptions], monotonic_ns: MonotonicNs) -> list[Finding]:
@@ -30,19 +30,21 @@ def check_readers(readers: Iterable[ReaderOptions], monotonic_ns: MonotonicNs) -
     return [_try(options.name or options.kind, partial(_try_reader, options, monotonic_ns)) for options in readers]
 
 
-def check_indicators(kinds: Iterable[str], options: SignalOptions | None = None) -> list[Finding]:
+def check_indicators(kinds: Iterable[str]) -> list[Finding]:
     """A finding for each lamp and loudspeaker, which gives the signal for an admission."""
-    return [_try(kind, partial(_try_indicator, kind, options)) for kind in kinds]
+    return [_try(kind, partial(_try_indicator, kind)) for kind in kinds]
 
 
-def check_barrier(kind: str, options: SignalOptions | None = None) -> Finding:
+def check_barrier(kind: str) -> Finding:
     """A finding for the barrier, which stays closed."""
-    return _try("barrier", partial(_try_barrier, kind, options))
+    return _try("barrier", partial(_try_barrier, kind))
 
 
 def _try(device: str, attempt: Callable[[], str]) -> Finding:
     try:
         return Finding(device, True, attempt())
+    except DarkError as fault:
+        return Finding(device, False, f"{fault.happened} {fault.remedy}", "camera_dark")
     except DeviceError as fault:
         return Finding(device, False, f"{fault.happened} {fault.remedy}")
 
@@ -60,12 +62,23 @@ def _try_reader(options: ReaderOptions, monotonic_ns: MonotonicNs) -> str:
 def _look(options: ReaderOptions, reader: CodeReader) -> str:
     if options.kind != ReaderKind.CAMERA:
         return "Ready."
+    _picture(reader)  # from now on the camera keeps its frames
     code = reader.next(LOOK_S)
+    jpeg = _picture(reader)
+    if code is None and jpeg and shows_darkness(jpeg):
+        raise DarkError(
+            reader.name, "Sends images, but they are dark.", "Take off the lens cap, or give it more light."
+        )
     return "Sends images; a code was read." if code else "Sends images; no code was in view."
 
 
-def _try_indicator(kind: str, options: SignalOptions | None) -> str:
-    (indicator,) = open_indicators((kind,), options)
+def _picture(reader: CodeReader) -> bytes:
+    picture = reader.picture(0, 0.0) if isinstance(reader, LivePicture) else None
+    return picture.jpeg if picture else b""
+
+
+def _try_indicator(kind: str) -> str:
+    (indicator,) = open_indicators((kind,))
     try:
         indicator.show(Signal.ADMIT)
         threading.Event().wait(0.5)
@@ -76,16 +89,9 @@ def _try_indicator(kind: str, options: SignalOptions | None) -> str:
     return "Gave the signal for an admission: did you see or hear it?"
 
 
-def _try_barrier(kind: str, options: SignalOptions | None) -> str:
-    emergencies: list[bool] = []
-    barrier = open_barrier(kind, options, emergencies.append)
+def _try_barrier(kind: str) -> str:
+    barrier = open_barrier(kind)
     if barrier is None:
         return "None configured; staff let people through."
     barrier.close()
-    if emergencies:
-        raise DeviceError(
-            "barrier", "Its emergency contact is open.", "Close it, or check its cable: it must be closed."
-        )
-    fail = options.pins.fail if options else None
-    without = WITHOUT_POWER[fail] if fail and kind == "relay" else ""
-    return f"Responds. Not opened, because somebody may be standing in it.{without}"
+    return "Responds. Not opened, because somebody may be standing in it."

@@ -1,5 +1,6 @@
 """What somebody can do about a code that cannot be read, from measurements of the frame."""
 
+import cv2
 import numpy as np
 
 from hardware.ports import Hint
@@ -39,3 +40,9 @@ def _about_light(image: Image) -> Hint | None:
 def _side(corners: Corners) -> float:
     points = np.array(corners, dtype=np.float64)
     return float(np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1).mean())
+
+
+def is_dark(jpeg: bytes) -> bool:
+    """Whether a picture of a camera shows a place too dark to read anything."""
+    image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_GRAYSCALE)
+    return image is not None and _about_light(image.astype(np.uint8)) is Hint.TOO_DARK

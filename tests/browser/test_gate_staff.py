@@ -156,7 +156,6 @@ def test_a_supervisor_trains_opens_the_doors_and_moves_the_gate(supervisor: Page
     enter_pin(supervisor)
     expect(supervisor.locator("#said")).to_contain_text("are now open on this device, by Sam")
     supervisor.locator("#gates").select_option("B")
-    supervisor.evaluate("refresh()")
     supervisor.get_by_role("button", name="Stand at this gate").click()
     enter_pin(supervisor)
     expect(supervisor.locator("#said")).to_contain_text("stands at gate B now")

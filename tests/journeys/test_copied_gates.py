@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gate_app.doctor import findings
+from gate_app.doctor.examination import findings
 from gate_app.journal import forks
 from gate_app.status import status as tell_status
 from gate_app.sync.client import HttpRequest, HttpResponse

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gate_app.display.condition import condition
-from gate_app.doctor import findings
+from gate_app.doctor.examination import findings
 from gate_app.gate_context import CHOSEN_GATE
 from gate_app.reading_home import status as status_beside
 from gate_app.status import status as tell_status

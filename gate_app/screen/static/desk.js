@@ -8,7 +8,6 @@ const LATEST_EVERY_MS = 5000;
 let asked = null;
 let shownTicket = null;
 let situation = {};
-let drawnGates = "";
 
 function made(tag, text, kind) {
   const node = document.createElement(tag);
@@ -160,11 +159,9 @@ function drawSituation(now) {
   press("doors", open, open ? WORDS.doors_close : WORDS.doors_open);
   press("train", now.training, now.training ? WORDS.train_stop : WORDS.train_start);
   byId("stand-part").hidden = now.gates.length < 2;
-  // What somebody has chosen and not sent yet stays chosen.
-  const gates = JSON.stringify([now.gates, now.gate]);
-  if (drawnGates === gates) return;
-  drawnGates = gates;
-  byId("gates").replaceChildren(...now.gates.map((gate) => new Option(gate, gate, false, gate === now.gate)));
+  if (document.activeElement !== byId("gates")) {
+    byId("gates").replaceChildren(...now.gates.map((gate) => new Option(gate, gate, false, gate === now.gate)));
+  }
 }
 
 function screenLine(screen) {

@@ -153,7 +153,7 @@ def test_settings_that_cannot_work_do_not_prevent_reading(type_: Type, home: Pat
     assert type_("journal", "--verify").line["ok"]
     parts = {line["part"]: line for line in type_("doctor").lines}
     assert "screen_port" in parts["settings"]["words"]
-    assert parts["disk"]["words"].endswith("free.")
+    assert "MB free." in parts["disk"]["words"]
 
 
 def test_settings_of_the_environment_that_cannot_work_are_reported_too(
@@ -303,44 +303,6 @@ def test_a_file_that_is_not_an_image_is_reported_and_the_next_is_read(type_: Typ
     assert [line["codes"] for line in said.lines] == [[], []]
     assert all("error" in line for line in said.lines)
     assert (said.status, "no.png" in said.err, "missing.png" in said.err) == (1, True, True)
-
-
-def test_the_doctor_looks_at_every_part(type_: Type) -> None:
-    parts = {line["part"] for line in type_("doctor").lines}
-    assert parts == {"enrolment", "ready", "camera", "scanner", "sound", "gpio", "clock", "disk", "journal", "network"}
-
-
-BROKEN_DEVICES = """
-indicators = ["fake"]
-barrier = "turnstile"
-[[readers]]
-kind = "camera"
-name = "north"
-source = "/dev/video-of-nobody"
-[[readers]]
-kind = "fake"
-"""
-
-
-def test_the_doctor_opens_every_configured_device(type_: Type, home: Path) -> None:
-    Home(home).settings.write_text(BROKEN_DEVICES)
-
-    said = type_("doctor")
-
-    found = {line["part"]: line for line in said.lines}
-    assert (said.status, found["scanner"]["ok"], found["gpio"]["ok"]) == (1, False, False)
-    assert "north: There is no camera" in found["scanner"]["words"]
-    assert "fake: Ready." in found["scanner"]["words"], "one missing device does not hide the others"
-    assert "no barrier of the kind 'turnstile'" in found["gpio"]["words"]
-
-
-def test_the_doctor_leaves_the_devices_to_a_gate_that_is_running(type_: Type, home: Path) -> None:
-    Home(home).settings.write_text(BROKEN_DEVICES)
-    with Home(home).held("run"):
-        found = {line["part"]: line for line in type_("doctor").lines}
-
-    assert all(found[part]["ok"] for part in ("scanner", "gpio"))
-    assert "gatehouse-gate run" in found["scanner"]["words"]
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00"])

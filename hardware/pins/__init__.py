@@ -1,1 +1,0 @@
-"""What hangs on the pins of a small computer: lamps, a buzzer, and a barrier with its contacts."""
