@@ -26,6 +26,7 @@ def gate(tmp_path: Path) -> Iterator[StaffedGate]:
 
 @pytest.fixture
 def steward(browser_page: Page, gate: StaffedGate) -> Page:
+    browser_page.emulate_media(reduced_motion="reduce")
     browser_page.set_viewport_size({"width": 390, "height": 844})
     browser_page.goto(gate.link(Role.STEWARD))
     expect(browser_page.locator("h1")).to_have_text("Ready")
@@ -34,6 +35,7 @@ def steward(browser_page: Page, gate: StaffedGate) -> Page:
 
 @pytest.fixture
 def supervisor(browser_page: Page, gate: StaffedGate) -> Page:
+    browser_page.emulate_media(reduced_motion="reduce")
     browser_page.set_viewport_size({"width": 390, "height": 844})
     browser_page.goto(gate.link(Role.SUPERVISOR))
     expect(browser_page.locator("#screens li")).to_have_count(1)
@@ -69,6 +71,7 @@ def check_look(page: Page, name: str) -> None:
 
 
 def test_a_guest_at_the_kiosk_sees_the_verdict_and_nothing_of_anybody(browser_page: Page, gate: StaffedGate) -> None:
+    browser_page.emulate_media(reduced_motion="reduce")
     browser_page.goto(gate.server.address)
     expect(browser_page.locator("h1")).to_have_text("Ready")
     gate.scan(9)
@@ -171,8 +174,10 @@ def test_a_supervisor_pairs_a_telephone_and_removes_it_when_it_is_lost(superviso
     telephone = supervisor.context.browser.new_context().new_page()  # type: ignore[union-attr]
     telephone.goto(link)
     expect(telephone).to_have_url(f"{gate.server.address}steward")
-    supervisor.reload()
-    keep_screenshot(supervisor, "gate-screens-phone", whole=True)
+    supervisor.evaluate("refresh()")
+    expect(supervisor.locator("#screens li")).to_have_count(2)
+    supervisor.evaluate("document.getElementById('screens').scrollIntoView({block: 'end'})")
+    keep_screenshot(supervisor, "gate-screens-phone")
     supervisor.locator("#screens li", has_text="Steward").get_by_role("button", name="Remove").click()
     expect(telephone).to_have_url(gate.server.address)
     assert telephone.request.post(f"{gate.server.address}desk/latest", data={}).status == 403
