@@ -247,6 +247,7 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "storefront.order_calendar": _OWN_PAGE,
     "storefront.account": _OWN_PAGE,
     "storefront.own_ticket": _OWN_PAGE,
+    "storefront.remove_passkey": _OWN_PAGE,
     "storefront.pass_on": _OWN_PAGE,
     "storefront.offer_ticket": _OWN_PAGE,
     "storefront.withdraw_offer": _OWN_PAGE,

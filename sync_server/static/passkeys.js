@@ -1,4 +1,5 @@
 // Making a passkey, and signing in with one: what the browser asks its owner, between two requests to this server.
+// Forms of a shop name where its customers do so (data-base); all others are those of staff.
 "use strict";
 
 async function send(address, body, csrf) {
@@ -9,17 +10,20 @@ async function send(address, body, csrf) {
   return answer;
 }
 
+const baseOf = (form) => form.dataset.base ?? "/api";
+
 async function make(form) {
   const csrf = form.elements.csrf_token.value;
-  const { publicKey } = await send("/api/passkeys/options", { password: form.elements.password.value }, csrf);
+  const { password } = form.elements;
+  const { publicKey } = await send(`${baseOf(form)}/passkeys/options`, password ? { password: password.value } : {}, csrf);
   const made = await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) });
-  await send("/api/passkeys", { name: form.elements.name.value, credential: made.toJSON() }, csrf);
+  await send(`${baseOf(form)}/passkeys`, { name: form.elements.name.value, credential: made.toJSON() }, csrf);
 }
 
-async function signIn() {
-  const { publicKey } = await send("/api/session/passkey/options", {});
+async function signIn(form) {
+  const { publicKey } = await send(`${baseOf(form)}/session/passkey/options`, {});
   const proof = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey) });
-  await send("/api/session/passkey", { credential: proof.toJSON() });
+  await send(`${baseOf(form)}/session/passkey`, { credential: proof.toJSON() });
 }
 
 const WAYS = { make, "sign-in": signIn };

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response, redirect, request
 from sqlalchemy.orm import Session
 
-from shared.errors import NotSignedIn
 from sync_server.checkout import views as order_views
 from sync_server.checkout.queries import OrderFilter
 from sync_server.customers import queries as customers
+from sync_server.customers.logins import passkeys, passwords
 from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.web import context
 from sync_server.self_service import owners
 from sync_server.self_service import views as own_views
 from sync_server.storefront.cards import millis
 from sync_server.storefront.drawn_codes import shown_tickets
 from sync_server.storefront.page import Page, bp, page_of, render
-from sync_server.storefront.visitors import Visitor, visitor_of
+from sync_server.storefront.visitors import Visitor, require_customer, require_form, visitor_of
 from sync_server.ticket_files import faces
 from sync_server.ticket_files.faces import Setting
 from sync_server.ticket_files.schemas import faces_view
@@ -40,8 +41,31 @@ def account(slug: str) -> Response:
         if visitor.customer is not None:
             values["email"] = customers.customer(session, page.shop.id, visitor.customer.id).email or ""
             values["tickets"] = _tickets(session, page, visitor.customer)
+            values |= _passkeys(session, page, visitor.customer)
         values |= _orders(session, page, visitor)
     return render(page, "account.html", **values)
+
+
+def _passkeys(session: Session, page: Page, customer: Principal) -> dict[str, Any]:
+    """The customer's passkeys, and whether another may be made now: who signed in long ago asks for a link first."""
+    style = page.style()
+    keys = [
+        {"id": row.id, "name": row.name, "day": style.short_day(row.created_at)}
+        for row in passkeys.passkeys(session, page.shop.id, customer.id)
+    ]
+    may_add = passwords.has_just_signed_in(session, customer, parts().clock())
+    return {"keys": keys, "may_add": may_add, "account_csrf": customer.csrf}
+
+
+@bp.post("/<slug>/account/passkeys/remove")
+def remove_passkey(slug: str) -> Response:
+    """Do without a passkey: it signs in no longer."""
+    page = page_of(slug)
+    visitor = visitor_of(page)
+    require_form(visitor)
+    with parts().database.writing() as session:
+        passkeys.remove(session, require_customer(visitor), request.form.get("passkey", "")[:36], context())
+    return redirect(page.link("/account"), 303)  # type: ignore[return-value]
 
 
 def _tickets(session: Session, page: Page, customer: Principal) -> list[dict[str, Any]]:
@@ -85,9 +109,7 @@ def _orders(session: Session, page: Page, visitor: Visitor) -> dict[str, Any]:
 def own_ticket(slug: str, ticket_id: str) -> Response:
     """One ticket of the customer, with its code: also one that somebody else has bought and passed on."""
     page = page_of(slug)
-    customer = visitor_of(page).customer
-    if customer is None:
-        raise NotSignedIn("Sign in first.", code="not_signed_in")
+    customer = require_customer(visitor_of(page))
     with parts().database.reading() as session:
         key = owners.ticket_of(session, customer, tickets.internal_id(ticket_id))
         row = tickets.ticket(session, page.shop.id, key.ticket_id)

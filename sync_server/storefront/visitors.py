@@ -77,6 +77,14 @@ def require_guest(visitor: Visitor) -> GuestSession:
     return visitor.guest
 
 
+def require_customer(visitor: Visitor) -> Principal:
+    """The customer who is signed in, and acts from now on; NotSignedIn where nobody is."""
+    if visitor.customer is None:
+        raise NotSignedIn("Sign in first.", code="not_signed_in")
+    g.principal = visitor.customer
+    return visitor.customer
+
+
 def begin(page: Page, visitor: Visitor) -> GuestSession:
     """The guest session, made now if there was none; its cookie goes with the response: see `remember`."""
     guest = visitor.guest or _new_guest(page, visitor)

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from sqlalchemy import text
 
 from tests.app_server import ApiClient, AppServer
 from tests.browser.authenticator import checks_its_owner
+from tests.browser.page_width import assert_fits_width
 from tests.builders import MINUTE
-from tests.contracts.customers.people import ADA, a_customer
+from tests.contracts.customers.people import ADA, a_code, a_customer
 from tests.served_app import listening
+from tests.services.axe import violations
 from tests.staff import PASSWORD
 
 OLGA = "olga@marquee.example"
@@ -150,3 +152,36 @@ def test_a_customer_signs_in_at_one_shop_with_a_passkey(app_server: AppServer, p
     assert ada.ask("DELETE", f"{account}/passkeys/{registered['id']}").status_code == 204
     gone = browser.post(f"{account}/session/passkey", json={"credential": answer("marquee")})
     assert gone.status_code == 401
+
+
+def test_a_customer_makes_a_passkey_on_the_page_and_signs_in_with_it(app_server: AppServer, page: Page) -> None:
+    code = a_code(app_server, app_server.organisation("marquee"))
+    shop = f"{app_server.parts.config.base_url}/o/marquee"
+    page.goto(f"{shop}/sign-in#{code}")  # as the link in the mail: its page sends the code by itself
+    expect(page.get_by_text(f"Signed in as {ADA}")).to_be_visible()
+    page.get_by_label("Name of the passkey").fill("My phone")
+    page.get_by_role("button", name="Add a passkey").click()
+    expect(page.get_by_role("button", name="Remove My phone")).to_be_visible()
+    looks_right(page)
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{shop}/sign-in")
+    looks_right(page)
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_text(f"Signed in as {ADA}")).to_be_visible()
+    expect(page.get_by_text("To add a passkey, sign out")).to_be_visible()  # only a mailed link proves who one is
+    page.get_by_role("button", name="Remove My phone").click()
+    expect(page.get_by_role("button", name="Remove My phone")).to_have_count(0)
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{shop}/sign-in")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def looks_right(page: Page) -> None:
+    """It fits every screen, by day and by night, and axe finds nothing."""
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        for width in (320, 390, 1440):
+            page.set_viewport_size({"width": width, "height": 844})
+            assert_fits_width(page, width)
+        assert violations(page) == []

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from shared.errors import Forbidden, NotSignedIn
 from sync_server.accounts import rules as account_rules
 from sync_server.accounts import throttling
@@ -63,12 +64,18 @@ def _tried(login: str, known: Known, address: str) -> list[Tried]:
     return [Tried(rules.GUESSES_OF_LOGIN, f"{login}\0{address}"), Tried(rules.GUESSES, address)]
 
 
+def has_just_signed_in(session: Session, by: Principal, now: Millis) -> bool:
+    """Whether the session has just begun by a link, so that no password is asked for."""
+    row = queries.customer_session(session, by.organisation_id, by.session_id)
+    return row.by_link and now - row.created_at < rules.FRESH_MS
+
+
 def prove(database: Database, by: Principal, password: str, context: ActionContext) -> None:
     """Forbidden unless the session has just begun by a link, or this is the customer's password."""
     with database.reading() as session:
-        row = queries.customer_session(session, by.organisation_id, by.session_id)
+        proved = has_just_signed_in(session, by, context.now)
         verifier = queries.customer(session, by.organisation_id, by.id).password_hash
-    if row.by_link and context.now - row.created_at < rules.FRESH_MS:
+    if proved:
         return
     tried = [Tried(rules.OWN_PASSWORD, by.session_id)]
     throttling.check(database, tried, context.now, "Too many wrong passwords. Wait {seconds} seconds and try again.")
