@@ -11,6 +11,10 @@ FORMS: Final = {
     "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$": "must be small letters, digits and hyphens, such as night-music",
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "must be a date, such as 2027-05-14",
     r"^https?://[^\s/?#]+\.?[^\s]*$": "must be an address, such as https://example.org",
+    r"^(?:https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?"
+    r"|http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?)$": (
+        "must be a website without a path, such as https://band.example"
+    ),
     "^[A-Z0-9]{2,12}$": "must be 2 to 12 capital letters and digits",
     "^[A-Za-z0-9._~-]+$": "must be letters, digits, and . _ ~ -",
     "^[A-Za-z0-9_-]+$": "must be letters, digits, hyphens and underscores",

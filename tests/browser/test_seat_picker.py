@@ -274,7 +274,7 @@ def test_the_time_runs_out_and_is_extended_once(
 
 
 def test_the_page_in_every_language_and_without_scripts(browser_page: Page, address: str, theatre: SeatedEvent) -> None:
-    for language, heading in (("de", "Plätze wählen"), ("fr", "Choisissez vos places"), ("af", "Kies jou sitplekke")):
+    for language, heading in (("de", "Plätze wählen"), ("fr", "Choisissez vos places"), ("af", "Kies u sitplekke")):
         open_seats(browser_page, address, theatre, f"?lang={language}")
         expect(browser_page.get_by_role("heading", name=heading)).to_be_visible()
         assert "picker." not in browser_page.locator("#picker").inner_text()
