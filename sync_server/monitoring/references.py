@@ -101,6 +101,7 @@ NOT_REFERENCES: Final = frozenset(
     {
         # people, who belong to no organisation; requests, messages and bookings, which have no table
         "audit_lines.request_id",
+        "ticket_designs.embed_origins",  # websites
         "events.recurrence_group_id",
         "holds.group_id",
         "check_findings.points_to",

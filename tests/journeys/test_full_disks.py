@@ -82,7 +82,7 @@ def test_a_running_gate_shows_it_and_recovers_by_itself(home: Path) -> None:
             shown = refusal(address)
             assert (shown["verdict"]["title"], shown["verdict"]["tone"]) == ("Gate cannot record", "fault")
             shown = shown_once(address, lambda view: view["condition"]["ready"] is False)  # updated every few seconds
-            assert any("Free some space" in warning for warning in shown["condition"]["warnings"])
+            assert "Free some space" in shown["condition"]["why"]  # a kiosk shows no other warning
             resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
             wait_for_line(process, "The gate's screen")
             with (home / "scanner").open("w") as scanner:

@@ -95,6 +95,7 @@ _IF_MATCH: Final = {
 }
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Setting up": {
+        "Organisation": "Its name and the language of its mails.",
         "Accounts": "Signing in, members, tokens, supervisors.",
         "Invitations": "Members join by a one-time link.",
         "Own login": "Password, sessions and one-time passwords of whoever signs in.",

@@ -12,7 +12,7 @@ from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 
 SHARED = ("/api/public/", "/api/meta/", "/images/", "/accents/")
 """Where every answer may be shared."""
-SHARED_PAGES = ("storefront.feed", "storefront.event", "storefront.seats")
+SHARED_PAGES = ("storefront.feed", "storefront.event", "storefront.seats", "storefront.embed_script")
 """By endpoint: pages of the shop that a crowd opens."""
 
 

@@ -30,6 +30,13 @@ def test_the_sample_in_the_documentation_is_read(tmp_path: Path) -> None:
     assert [reader.kind for reader in config.readers] == ["camera", "keyboard"]
 
 
+def test_the_samples_of_devices_are_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs/gate-hardware.md").read_text()
+    blocks = [block.split("```")[0] for block in page.split("```toml\n")[1:]]
+    kinds = [reader.kind for block in blocks for reader in read_config(written(tmp_path, block)).readers]
+    assert {"usb", "serial"} <= set(kinds)
+
+
 def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
     text = 'screen_port = 99999\nbarier = "fake"\n[[readers]]\nkind = "telepathy"\n'
     with pytest.raises(SettingsError) as refused:
