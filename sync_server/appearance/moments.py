@@ -59,7 +59,13 @@ class Style:
         return cls(LOCALES[language], timezone)
 
     def local(self, at: Millis) -> datetime:
-        """The time on the clocks of that zone."""
+        """The time on the clocks of that zone, without the zone.
+
+        Moments with zones are equal where they are one instant: what is remembered of one would be shown for others.
+        """
+        return self._with_zone(at).replace(tzinfo=None)
+
+    def _with_zone(self, at: Millis) -> datetime:
         return datetime.fromtimestamp(at / 1000, _zone(self.timezone))
 
     def time(self, at: Millis) -> str:
@@ -68,7 +74,7 @@ class Style:
 
     def zone(self, at: Millis) -> str:
         """The name of the zone at that time: CET, or UTC+05:30 where it has none."""
-        local = self.local(at)
+        local = self._with_zone(at)
         name = local.strftime("%Z")
         offset = local.strftime("%z")
         return name if name.isalpha() else f"UTC{offset[:3]}:{offset[3:5]}"
@@ -87,7 +93,7 @@ class Style:
 
     def iso(self, at: Millis) -> str:
         """For machines, with the offset of the zone."""
-        return self.local(at).isoformat(timespec="minutes")
+        return self._with_zone(at).isoformat(timespec="minutes")
 
     def days(self, dates: Sequence[str]) -> str:
         """Event days, by their dates: one in full, several by their ends if they follow each other, else each."""

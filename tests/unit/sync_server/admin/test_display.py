@@ -23,6 +23,8 @@ def test_how_long_ago(millis: int | None, text: str) -> None:
 def test_times_are_shown_in_the_time_zone_of_the_venue() -> None:
     assert display.date_time(NOON, "Europe/Berlin") == "Sat, 4 Jul 2026, 18:00"
     assert display.clock(NOON, "America/New_York") == "12:00:00"
+    assert display.date_time(NOON, "UTC") == "Sat, 4 Jul 2026, 16:00"
+    assert display.date_time(NOON, "Asia/Tokyo") == "Sun, 5 Jul 2026, 01:00", "what is remembered is of one zone"
 
 
 @pytest.mark.parametrize(
