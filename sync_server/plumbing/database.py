@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from sqlalchemy import Connection, Dialect, Engine, ExceptionContext, create_engine, event, make_url
@@ -27,6 +27,8 @@ from sync_server.plumbing.sql.living_connections import replace_dead_connections
 
 COMMITS: ContextVar[int] = ContextVar("commits", default=0)
 """How often this thread, or this request, has committed: nothing of it may be run again once it has."""
+_STATEMENTS_KEPT: Final = 400
+"""Prepared statements of a connection: more than the requests of an evening send, so that none is prepared in turns."""
 BeforeCommit = Callable[[Session, Millis], None]
 
 
@@ -83,6 +85,7 @@ class Database:
         with Session(self._readers, expire_on_commit=False) as session:
             session.info.update(self._info)
             yield session
+            session.commit()  # a rollback would make the driver forget all statements that it has prepared
 
     @contextmanager
     def autocommit_reading(self) -> Iterator[Session]:
@@ -156,6 +159,7 @@ def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE
         },
     )
     event.listen(engine, "do_connect", _connect_patiently)
+    event.listen(engine, "connect", _keep_statements)
     event.listen(engine, "handle_error", _leave_values_out)
     replace_dead_connections(engine)
     return engine
@@ -163,6 +167,10 @@ def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE
 
 def _connect_patiently(dialect: Dialect, _record: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
     return connect_patiently(lambda: dialect.connect(*given, **named))
+
+
+def _keep_statements(connection: Any, _record: Any) -> None:
+    connection.prepared_max = _STATEMENTS_KEPT
 
 
 def _leave_values_out(failure: ExceptionContext) -> None:
