@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from hardware.devices import ReaderOptions
+from hardware.pins.options import Fail, PinOptions, SignalOptions
 from hardware.ports import ReaderKind
 from shared.errors import SettingsError
+
+Pin = Annotated[int | None, Field(ge=0, le=27)]
+_WIRED = ("green", "yellow", "red", "buzzer", "relay", "turned", "emergency")
 
 
 class ReaderSettings(BaseModel):
@@ -37,6 +41,32 @@ class ReaderSettings(BaseModel):
         return ReaderOptions(**self.model_dump(exclude={"direction"}))
 
 
+class PinSettings(BaseModel):
+    """Which pin of this machine is wired to what, by GPIO numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    green: Pin = None
+    yellow: Pin = None
+    red: Pin = None
+    buzzer: Pin = None
+    relay: Pin = None
+    turned: Pin = None  # a contact that closes when somebody went through
+    emergency: Pin = None  # a contact that is closed while all is well
+    fail: Fail | None = None  # what the barrier does without power
+    open_ms: int = Field(default=1_000, ge=100, le=60_000)
+    active_low: tuple[Literal["green", "yellow", "red", "buzzer", "relay"], ...] = ()
+
+    @model_validator(mode="after")
+    def _wired_as_it_works(self) -> Self:
+        wired = [pin for name in _WIRED if (pin := getattr(self, name)) is not None]
+        if len(wired) != len(set(wired)):
+            raise ValueError("two things are wired to one pin")
+        if self.relay is not None and self.fail is None:
+            raise ValueError('say what the barrier does without power: fail = "safe" opens it, "secure" keeps it shut')
+        return self
+
+
 class Config(BaseSettings):
     """All settings; an unknown name is an error."""
 
@@ -46,7 +76,9 @@ class Config(BaseSettings):
     language: Literal["", "en", "de", "fr", "af"] = ""  # of the screens; "": as the browser prefers
     gate: str = ""  # the code of the gate where this device stands, if the organiser leaves the choice
     indicators: tuple[str, ...] = ()
+    loudness: int = Field(default=70, ge=0, le=100)  # percent; 0 is quiet
     barrier: str = "none"
+    pins: PinSettings = PinSettings()
     screen_host: str = "127.0.0.1"
     screen_port: int = Field(default=8100, ge=0, le=65535)
     screen_names: tuple[str, ...] = ()
@@ -57,6 +89,11 @@ class Config(BaseSettings):
     push_every_s: float = Field(default=1.0, ge=0.05, le=300)
     ca_file: str | None = None
     least_free_mb: int = Field(default=100, ge=1)
+
+    @property
+    def signals(self) -> SignalOptions:
+        """What lamps, loudspeakers and the barrier need of them."""
+        return SignalOptions(PinOptions(**self.pins.model_dump()), self.loudness)
 
     @classmethod
     def settings_customise_sources(

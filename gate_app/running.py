@@ -19,6 +19,7 @@ from gate_app.app import http_transport, jitter
 from gate_app.commands import sync_line
 from gate_app.config import ReaderSettings
 from gate_app.database import has_room
+from gate_app.emergencies import record_emergency
 from gate_app.gate_context import GateContext
 from gate_app.indicators import Indicators
 from gate_app.journal.scrubber import JournalScrubber
@@ -135,9 +136,10 @@ def _open_feed(context: GateContext) -> Feed:
 
 
 def _open_indicators(context: GateContext, feed: Feed, cleanup: ExitStack) -> Indicators:
+    config = context.config
     try:
-        indicators = open_indicators(context.config.indicators)
-        barrier = open_barrier(context.config.barrier)
+        indicators = open_indicators(config.indicators, config.signals)
+        barrier = open_barrier(config.barrier, config.signals, partial(record_emergency, context, feed))
     except DeviceError as why:
         raise SettingsError(str(why)) from why
     outputs = Indicators(

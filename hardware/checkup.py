@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from hardware.devices import ReaderOptions, open_barrier, open_indicators, open_reader, shows_darkness
+from hardware.pins.options import Fail, SignalOptions
 from hardware.ports import CodeReader, DeviceError, LivePicture, MonotonicNs, ReaderKind, Signal
 
 LOOK_S = 3.0
+WITHOUT_POWER = {
+    Fail.SAFE: " Without power it lets people through.",
+    Fail.SECURE: " Without power it stays shut: somebody needs its key.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +35,14 @@ def check_readers(readers: Iterable[ReaderOptions], monotonic_ns: MonotonicNs) -
     return [_try(options.name or options.kind, partial(_try_reader, options, monotonic_ns)) for options in readers]
 
 
-def check_indicators(kinds: Iterable[str]) -> list[Finding]:
+def check_indicators(kinds: Iterable[str], options: SignalOptions | None = None) -> list[Finding]:
     """A finding for each lamp and loudspeaker, which gives the signal for an admission."""
-    return [_try(kind, partial(_try_indicator, kind)) for kind in kinds]
+    return [_try(kind, partial(_try_indicator, kind, options)) for kind in kinds]
 
 
-def check_barrier(kind: str) -> Finding:
+def check_barrier(kind: str, options: SignalOptions | None = None) -> Finding:
     """A finding for the barrier, which stays closed."""
-    return _try("barrier", partial(_try_barrier, kind))
+    return _try("barrier", partial(_try_barrier, kind, options))
 
 
 def _try(device: str, attempt: Callable[[], str]) -> Finding:
@@ -77,8 +82,8 @@ def _picture(reader: CodeReader) -> bytes:
     return picture.jpeg if picture else b""
 
 
-def _try_indicator(kind: str) -> str:
-    (indicator,) = open_indicators((kind,))
+def _try_indicator(kind: str, options: SignalOptions | None) -> str:
+    (indicator,) = open_indicators((kind,), options)
     try:
         indicator.show(Signal.ADMIT)
         threading.Event().wait(0.5)
@@ -89,9 +94,16 @@ def _try_indicator(kind: str) -> str:
     return "Gave the signal for an admission: did you see or hear it?"
 
 
-def _try_barrier(kind: str) -> str:
-    barrier = open_barrier(kind)
+def _try_barrier(kind: str, options: SignalOptions | None) -> str:
+    emergencies: list[bool] = []
+    barrier = open_barrier(kind, options, emergencies.append)
     if barrier is None:
         return "None configured; staff let people through."
     barrier.close()
-    return "Responds. Not opened, because somebody may be standing in it."
+    if emergencies:
+        raise DeviceError(
+            "barrier", "Its emergency contact is open.", "Close it, or check its cable: it must be closed."
+        )
+    fail = options.pins.fail if options else None
+    without = WITHOUT_POWER[fail] if fail and kind == "relay" else ""
+    return f"Responds. Not opened, because somebody may be standing in it.{without}"

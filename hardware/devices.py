@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from hardware.fakes import FakeBarrier, FakeIndicator, FakeReader
 from hardware.keyboard import KeyboardReader
+from hardware.pins.barrier import RelayBarrier, tell_nobody
+from hardware.pins.lamps import Buzzer, Lamps
+from hardware.pins.options import SignalOptions
 from hardware.ports import (
     Barrier,
     CodeReader,
@@ -159,32 +162,44 @@ READERS: Final[Mapping[ReaderKind, Callable[[ReaderRequest], CodeReader]]] = {
 """How to open a reader of each kind that is supported."""
 
 
-INDICATORS: Final[dict[str, Callable[[], Indicator]]] = {
-    "sound": lambda: Sound(find_player()).open(),
-    "fake": lambda: FakeIndicator(),  # noqa: PLW0108 - looked up when it is opened
+INDICATORS: Final[dict[str, Callable[[SignalOptions], Indicator]]] = {
+    "sound": lambda options: Sound(find_player(), options.loudness).open(),
+    "lamps": lambda options: Lamps(options.pins).open(),
+    "buzzer": lambda options: Buzzer(options.pins, options.loudness).open(),
+    "fake": lambda _options: FakeIndicator(),
 }
 """How to open a lamp or loudspeaker of each kind."""
 
 
-def open_indicators(kinds: tuple[str, ...]) -> list[Indicator]:
+BARRIERS: Final = ("none", "relay", "fake")
+
+
+def open_indicators(kinds: tuple[str, ...], options: SignalOptions | None = None) -> list[Indicator]:
     """Opens the named lamps and loudspeakers; if one fails, the others are closed again. Raises DeviceError."""
     opened: list[Indicator] = []
     with ExitStack() as undo:
         for kind in kinds:
-            indicator = _open_indicator(kind)
+            indicator = _open_indicator(kind, options or SignalOptions())
             undo.callback(indicator.close)
             opened.append(indicator)
         undo.pop_all()
     return opened
 
 
-def open_barrier(kind: str) -> Barrier | None:
-    """Opens the named barrier; None if staff let people through. Raises DeviceError."""
+def open_barrier(
+    kind: str, options: SignalOptions | None = None, on_emergency: Callable[[bool], None] = tell_nobody
+) -> Barrier | None:
+    """Opens the named barrier; None if staff let people through. Raises DeviceError.
+
+    `on_emergency` is told when its emergency contact opened, and when it is closed again.
+    """
     if kind in {"", "none"}:
         return None
+    if kind == "relay":
+        return RelayBarrier((options or SignalOptions()).pins, on_emergency).open()
     if kind == "fake":
         return FakeBarrier()
-    raise DeviceError("barrier", f"There is no barrier of the kind '{kind}'.", _choose_one_of(("none", "fake")))
+    raise DeviceError("barrier", f"There is no barrier of the kind '{kind}'.", _choose_one_of(BARRIERS))
 
 
 def decode_image(path: Path) -> "Decoded":
@@ -203,12 +218,12 @@ def shows_darkness(jpeg: bytes) -> bool:
     return is_dark(jpeg)
 
 
-def _open_indicator(kind: str) -> Indicator:
+def _open_indicator(kind: str, options: SignalOptions) -> Indicator:
     opener = INDICATORS.get(kind)
     if opener is None:
         happened = f"There is no lamp or loudspeaker of the kind '{kind}'."
         raise DeviceError(kind, happened, _choose_one_of(tuple(INDICATORS)))
-    return opener()
+    return opener(options)
 
 
 def _standard_input(name: str) -> int:

@@ -14,7 +14,7 @@ from hardware.patterns import TONES, Tone
 from hardware.ports import DeviceError, Signal
 
 RATE = 22_050
-LOUDNESS = 0.7
+LOUDNESS = 70
 EDGE_MS = 4
 PLAYERS: tuple[tuple[str, ...], ...] = (("aplay", "-q"), ("paplay",), ("pw-play",))
 REMEDY = "Install a player (Debian: alsa-utils) and check that a loudspeaker is connected, or turn sound off."
@@ -29,20 +29,21 @@ def find_player(path: str | None = None) -> list[str]:
     raise DeviceError("sound", "This machine has no program that plays sound.", REMEDY)
 
 
-def samples(tone: Tone) -> "array[int]":
-    """16-bit samples of a tone with soft edges; a hard edge would click."""
+def samples(tone: Tone, loudness: int = LOUDNESS) -> "array[int]":
+    """16-bit samples of a tone, so loud in percent, with soft edges; a hard edge would click."""
+    loudest = 32_767 * loudness / 100
     count = RATE * tone.millis // 1000
     edge = RATE * EDGE_MS // 1000
     step = 2 * math.pi * tone.hertz / RATE
     envelope = (min(1.0, n / edge, (count - n) / edge) for n in range(count))
-    return array("h", (round(32_767 * LOUDNESS * e * math.sin(step * n)) for n, e in enumerate(envelope)))
+    return array("h", (round(loudest * e * math.sin(step * n)) for n, e in enumerate(envelope)))
 
 
-def write_wav(file: Path, tones: Sequence[Tone]) -> None:
+def write_wav(file: Path, tones: Sequence[Tone], loudness: int = LOUDNESS) -> None:
     """Writes consecutive tones as a mono WAV file."""
     sound = array("h")
     for tone in tones:
-        sound.extend(samples(tone))
+        sound.extend(samples(tone, loudness))
     if sys.byteorder == "big":
         sound.byteswap()
     with wave.open(str(file), "wb") as out:
@@ -55,8 +56,10 @@ def write_wav(file: Path, tones: Sequence[Tone]) -> None:
 class Sound:
     """An Indicator that beeps. Call `open()` first; a new sound stops the one still playing."""
 
-    def __init__(self, player: Sequence[str]) -> None:
+    def __init__(self, player: Sequence[str], loudness: int = LOUDNESS) -> None:
+        """`loudness` is in percent; 0 is quiet."""
         self._player = tuple(player)
+        self._loudness = loudness
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._playing: subprocess.Popen[bytes] | None = None
 
@@ -64,14 +67,14 @@ class Sound:
         """Writes the files once, so that a beep only costs starting a process."""
         self._folder = tempfile.TemporaryDirectory(prefix="gatehouse-sound-")
         for signal, tones in TONES.items():
-            write_wav(self._file(signal), tones)
+            write_wav(self._file(signal), tones, self._loudness)
         return self
 
     def show(self, signal: Signal) -> None:
         """Starts the beep of a signal, if it has one. Raises DeviceError if the last beep was not played."""
         failed = self._failed()
         file = self._file(signal)
-        if TONES[signal]:
+        if TONES[signal] and self._loudness:
             self._quieten()
             self._start(file)
         if failed:

@@ -35,6 +35,7 @@ class EntryKind(StrEnum):
     PIN_FAILURE = "pin_failure"
     LAMP = "lamp"  # never chained: the mark is stored beside the entry
     BRANCH = "branch"
+    EMERGENCY = "emergency"  # the barrier was opened for everybody, or closed again
     SUPPRESSED = "suppressed"  # how many unreadable texts were counted instead of recorded
 
 

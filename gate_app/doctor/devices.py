@@ -49,14 +49,19 @@ def check_sound(examined: Examined) -> Finding:
     """Whether the loudspeaker works, if the gate has one."""
     if SOUND not in examined.config.indicators:
         return well("sound", "Not configured.")
-    return _tried("sound", examined, lambda: checkup.check_indicators([SOUND]))
+    return _tried("sound", examined, lambda: checkup.check_indicators([SOUND], examined.config.signals))
 
 
 def check_gpio(examined: Examined) -> Finding:
     """Whether lamps and barrier work."""
-    lamps = [kind for kind in examined.config.indicators if kind != SOUND]
-    barrier = examined.config.barrier
-    return _tried("gpio", examined, lambda: [*checkup.check_indicators(lamps), checkup.check_barrier(barrier)])
+    config = examined.config
+    lamps = [kind for kind in config.indicators if kind != SOUND]
+
+    def attempt() -> list[checkup.Finding]:
+        tried = checkup.check_indicators(lamps, config.signals)
+        return [*tried, checkup.check_barrier(config.barrier, config.signals)]
+
+    return _tried("gpio", examined, attempt)
 
 
 def _tried(

@@ -27,6 +27,6 @@ class Stopwatch:
 
 
 if __name__ == "__main__":
-    devices.INDICATORS[STOPWATCH] = Stopwatch
+    devices.INDICATORS[STOPWATCH] = lambda _options: Stopwatch()
     with opened(home_at(Path(sys.argv[1])), this_host(), "run") as context:
         run_gate(context, (), 0)

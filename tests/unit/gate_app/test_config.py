@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate_app.config import read_config
+from hardware.pins.options import Fail
 from shared.errors import SettingsError
 
 ROOT = Path(__file__).parents[3]
@@ -32,9 +33,29 @@ def test_the_sample_in_the_documentation_is_read(tmp_path: Path) -> None:
 
 def test_the_samples_of_devices_are_read(tmp_path: Path) -> None:
     page = (ROOT / "docs/gate-hardware.md").read_text()
-    blocks = [block.split("```")[0] for block in page.split("```toml\n")[1:]]
-    kinds = [reader.kind for block in blocks for reader in read_config(written(tmp_path, block)).readers]
+    configs = [read_config(written(tmp_path, block.split("```")[0])) for block in page.split("```toml\n")[1:]]
+    kinds = [reader.kind for config in configs for reader in config.readers]
     assert {"usb", "serial"} <= set(kinds)
+    (pins,) = [config for config in configs if config.pins.relay is not None]
+    assert (pins.signals.pins.relay, pins.signals.pins.fail, pins.signals.loudness) == (5, Fail.SECURE, 70)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[pins]\nrelay = 5", "say what the barrier does without power"),
+        ("[pins]\ngreen = 17\nred = 17", "two things are wired to one pin"),
+        ("[pins]\ngreen = 40", "pins.green"),
+        ("[pins]\nblue = 5", "pins.blue"),
+        ('[[readers]]\nkind = "usb"\nlayout = "cherokee"', "readers.0.layout"),
+        ('[[readers]]\nkind = "serial"\nbaud = 9601', "readers.0.baud"),
+    ],
+)
+def test_wrong_wiring_is_one_line_that_says_what(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        read_config(written(tmp_path, text))
+    assert says in refused.value.message
+    assert "\n" not in refused.value.message
 
 
 def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
