@@ -18,6 +18,7 @@ from gate_app.printing import PrintedLamp, print_json, print_message
 from gate_app.scanning.answers import unjudged
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
+from gate_app.scanning.parties import Parties
 from gate_app.status import age_s, journal_status
 from gate_app.supervision.pins import supervisors_of
 from gate_app.sync.client import trace_of
@@ -54,12 +55,13 @@ def scan(context: GateContext, codes: Iterable[str], command: ScanCommand) -> bo
     override = _override(context, command)
     monotonic = context.host.monotonic
     options = ScanOptions(command.direction, command.mode, command.gate, override)
+    parties = Parties(context.gate, context.time.monotonic_ms)
     for code in codes:
         began = monotonic()
         lamp = PrintedLamp(lambda began=began: (monotonic() - began) // 1000)
         presentation = Presentation(code, command.reader, options, command.by_hand, command.at)
         try:
-            context.gate.handle(presentation, lamp)
+            parties.present(presentation, lamp)
         except (GatehouseError, sqlite3.Error) as error:
             # The codes behind it must be answered too, each in its line.
             why = error if isinstance(error, GatehouseError) else StorageError(f"Disk error: {error}.")

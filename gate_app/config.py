@@ -78,6 +78,9 @@ class Config(BaseSettings):
     indicators: tuple[str, ...] = ()
     loudness: int = Field(default=70, ge=0, le=100)  # percent; 0 is quiet
     barrier: str = "none"
+    turn_ms: int = Field(default=10_000, ge=1_000, le=60_000)  # within which a guest goes through a barrier that tells
+    unturned: Literal["annul", "keep"] = "annul"  # the admission of a guest who did not
+    party: Literal["choose", "all"] = "choose"  # whether somebody chooses who of a party comes in
     pins: PinSettings = PinSettings()
     screen_host: str = "127.0.0.1"
     screen_port: int = Field(default=8100, ge=0, le=65535)

@@ -20,6 +20,7 @@ from gate_app.journal.journal import Journal
 from gate_app.journal.reading import is_damage
 from gate_app.scanning.gate import Gate, Lamp
 from gate_app.scanning.gathering import Gathering
+from gate_app.scanning.parties import Parties
 from gate_app.snapshots.roster import Roster
 from gate_app.status import MEMORY_LOST, StatusSource, unposted
 from gate_app.supervision.actions import SupervisorActions
@@ -159,9 +160,17 @@ class GateContext:
             time_keeper=self.time,
         )
 
-    def desk(self, lamp: Lamp, tell: Callable[[str | None], None] = lambda _words: None) -> Desk:
+    def desk(
+        self,
+        lamp: Lamp,
+        tell: Callable[[str | None], None] = lambda _words: None,
+        parties: Parties | None = None,
+        taken_back: Callable[[int], None] = lambda _seq: None,
+    ) -> Desk:
         """What its people do at this gate, for pages and commands."""
         return Desk(
+            parties=parties or Parties(self.gate, self.time.monotonic_ms),
+            taken_back=taken_back,
             gate=self.gate,
             roster=self.roster,
             gathering=self.gathering,

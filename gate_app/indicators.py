@@ -57,11 +57,15 @@ class Indicators:
         self._recovered = recovered
         self._failing: dict[Indicator | Barrier, str] = {}
 
-    def show(self, verdict: Verdict, mode: Mode) -> None:
-        """Signals a new verdict. When it returns, the lamp is lit and the entry can be marked as shown."""
+    def show(self, verdict: Verdict, mode: Mode) -> bool:
+        """Signals a new verdict. When it returns, the lamp is lit and the entry can be marked as shown.
+
+        Returns whether the barrier opened for somebody.
+        """
         self._show(signal_for(verdict, mode))
-        if self._barrier is not None and opens_barrier(verdict, mode):
-            self._try(self._barrier, self._barrier.let_one_through)
+        if self._barrier is None or not opens_barrier(verdict, mode):
+            return False
+        return self._try(self._barrier, self._barrier.let_one_through)
 
     def repeat(self) -> None:
         """The same code again: the verdict stands, without a second beep or a second opening of the barrier."""
@@ -81,12 +85,13 @@ class Indicators:
         for indicator in self._indicators:
             self._try(indicator, partial(indicator.show, signal))
 
-    def _try(self, device: Indicator | Barrier, act: Callable[[], None]) -> None:
+    def _try(self, device: Indicator | Barrier, act: Callable[[], None]) -> bool:
         try:
             act()
         except DeviceError as fault:
             self._failing[device] = fault.device
             self._report(fault)
-        else:
-            if device in self._failing:
-                self._recovered(self._failing.pop(device))
+            return False
+        if device in self._failing:
+            self._recovered(self._failing.pop(device))
+        return True

@@ -19,14 +19,16 @@ from gate_app.app import http_transport, jitter
 from gate_app.commands import sync_line
 from gate_app.config import ReaderSettings
 from gate_app.database import has_room
-from gate_app.emergencies import record_emergency
 from gate_app.gate_context import GateContext
 from gate_app.indicators import Indicators
 from gate_app.journal.scrubber import JournalScrubber
+from gate_app.outputs import open_outputs, parties_of
 from gate_app.printing import print_json, print_message
 from gate_app.scanner_pipe import feed_from_pipe
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
+from gate_app.scanning.parties import Parties
+from gate_app.scanning.turns import Turns
 from gate_app.screen import terminal
 from gate_app.screen.control import Control
 from gate_app.screen.feed import Feed
@@ -37,7 +39,7 @@ from gate_app.service_watch import ALIVE, READY, STOPPING, ServiceWatch
 from gate_app.status import admitted_and_refused, status
 from gate_app.supervision.desk import Desk
 from gate_app.sync.worker import Worker
-from hardware.devices import open_barrier, open_indicators, open_reader
+from hardware.devices import open_reader
 from hardware.fakes import FakeReader
 from hardware.ports import CodeReader, DeviceError, LivePicture
 from hardware.reading import readings
@@ -55,14 +57,17 @@ LAST_SYNC_S = 3.0
 class LampAndScreen:
     """Shows verdicts at a real gate: lamp, sound and barrier first, then the screen."""
 
-    def __init__(self, outputs: Indicators, feed: Feed) -> None:
-        """Takes over devices that are open."""
+    def __init__(self, outputs: Indicators, feed: Feed, turns: Turns | None = None) -> None:
+        """Takes over devices that are open. `turns` hears for which admissions the barrier opened."""
         self._signals = outputs
         self._feed = feed
+        self._turns = turns
 
     def show(self, result: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
         """A new verdict."""
-        self._signals.show(verdict, mode)
+        opened = self._signals.show(verdict, mode)
+        if opened and self._turns is not None and result["seq"] is not None:
+            self._turns.opened(result["seq"])
         self._feed.show(result)
 
     def repeat(self, result: dict[str, Any]) -> None:
@@ -81,18 +86,21 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         context.choose_gate(gate)
         _count_occupancies(context)
         feed = _open_feed(context)
-        lamp = LampAndScreen(_open_indicators(context, feed, cleanup), feed)
+        outputs, turns = open_outputs(context, feed, cleanup)
+        lamp = LampAndScreen(outputs, feed, turns)
+        parties = parties_of(context, feed, turns, stop)
         readers = _open_readers(context, kinds, feed, stop, cleanup)
         context.health.readers = tuple(f"{settings.kind}: {reader.name}" for settings, reader in readers)
         context.health.faults = feed.faults
-        desk = context.desk(lamp, partial(feed.fault, "info"))
+        desk = context.desk(lamp, partial(feed.fault, "info"), parties, feed.taken_back)
         pictures = live_pictures(context, readers)
         _open_screen(context, feed, desk, pictures, port=screen_port, stop=stop, cleanup=cleanup)
-        serve = partial(_serve, context, lamp=lamp, feed=feed, stop=stop, looking=desk.looking)
+        serve = partial(_serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking)
         threads = [
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
             for settings, reader in readers
         ]
+        threads += [_thread("turns", partial(turns.run, stop))] if turns else []
         cleanup.callback(_join, threads, stop)
         _start_sync(context, stop, print_message, cleanup)
         for thread in threads:
@@ -133,23 +141,6 @@ def _open_feed(context: GateContext) -> Feed:
     # Before the first screen opens: what is not known yet must not look ready.
     feed.status(status(context.status_source()))
     return feed
-
-
-def _open_indicators(context: GateContext, feed: Feed, cleanup: ExitStack) -> Indicators:
-    config = context.config
-    try:
-        indicators = open_indicators(config.indicators, config.signals)
-        barrier = open_barrier(config.barrier, config.signals, partial(record_emergency, context, feed))
-    except DeviceError as why:
-        raise SettingsError(str(why)) from why
-    outputs = Indicators(
-        indicators,
-        barrier,
-        lambda fault: feed.fault(fault.device, str(fault)),
-        lambda device: feed.fault(device, None),
-    )
-    cleanup.callback(outputs.close)
-    return outputs
 
 
 def _open_readers(
@@ -235,7 +226,7 @@ def _count_occupancies(context: GateContext) -> None:
 
 
 def _serve(
-    context: GateContext,
+    parties: Parties,
     reader: CodeReader,
     *,
     options: ScanOptions,
@@ -248,12 +239,16 @@ def _serve(
         feed.fault(reader.name, str(fault) if fault else None)
 
     for reading in readings(reader, stop, report):
+        if parties.busy:
+            # Nothing is decided, and so nothing recorded: whoever comes next shows the ticket once more.
+            feed.ask_to_wait()
+            continue
         try:
             presentation = Presentation(reading.text, reading.reader, options)
             if looking():
-                feed.show(context.gate.look(presentation))
+                feed.show(parties.look(presentation))
             else:
-                context.gate.handle(presentation, lamp)
+                parties.present(presentation, lamp)
         except Exception as why:
             # One scan that fails must not stop the reader: the next ticket may be fine.
             feed.fault("scan", str(why) or type(why).__name__)
@@ -291,6 +286,7 @@ def _supervise(context: GateContext, feed: Feed, stop: threading.Event, desk: De
         try:
             context.database.try_to_write()
             desk.looking()
+            desk.parties.tidy()
             feed.status(status(context.status_source()))
             context.time.raise_floor()
             context.database.rest()

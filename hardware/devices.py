@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hardware.fakes import FakeBarrier, FakeIndicator, FakeReader
+from hardware.fakes import FakeBarrier, FakeIndicator, FakeReader, FakeTurnstile
 from hardware.keyboard import KeyboardReader
 from hardware.pins.barrier import RelayBarrier, tell_nobody
 from hardware.pins.lamps import Buzzer, Lamps
@@ -171,7 +171,7 @@ INDICATORS: Final[dict[str, Callable[[SignalOptions], Indicator]]] = {
 """How to open a lamp or loudspeaker of each kind."""
 
 
-BARRIERS: Final = ("none", "relay", "fake")
+BARRIERS: Final = ("none", "relay", "fake", "fake-turnstile")
 
 
 def open_indicators(kinds: tuple[str, ...], options: SignalOptions | None = None) -> list[Indicator]:
@@ -187,18 +187,24 @@ def open_indicators(kinds: tuple[str, ...], options: SignalOptions | None = None
 
 
 def open_barrier(
-    kind: str, options: SignalOptions | None = None, on_emergency: Callable[[bool], None] = tell_nobody
+    kind: str,
+    options: SignalOptions | None = None,
+    on_emergency: Callable[[bool], None] = tell_nobody,
+    on_turned: Callable[[], None] = tell_nobody,
 ) -> Barrier | None:
     """Opens the named barrier; None if staff let people through. Raises DeviceError.
 
-    `on_emergency` is told when its emergency contact opened, and when it is closed again.
+    `on_emergency` is told when its emergency contact opened, and when it is closed again; `on_turned`, when somebody
+    went through, if it `tells_turns`.
     """
     if kind in {"", "none"}:
         return None
     if kind == "relay":
-        return RelayBarrier((options or SignalOptions()).pins, on_emergency).open()
+        return RelayBarrier((options or SignalOptions()).pins, on_emergency, on_turned).open()
     if kind == "fake":
         return FakeBarrier()
+    if kind == "fake-turnstile":
+        return FakeTurnstile(on_turned)
     raise DeviceError("barrier", f"There is no barrier of the kind '{kind}'.", _choose_one_of(BARRIERS))
 
 

@@ -2,6 +2,7 @@
 
 import queue
 import threading
+from collections.abc import Callable
 
 from hardware.ports import DeviceError, MonotonicNs, Reading, Signal, Slip
 
@@ -74,6 +75,8 @@ class FakeIndicator:
 class FakeBarrier:
     """A Barrier that counts its `openings`."""
 
+    tells_turns = False
+
     def __init__(self) -> None:
         self.openings = 0
         self.closed = False
@@ -92,6 +95,25 @@ class FakeBarrier:
 
     def close(self) -> None:
         self.closed = True
+
+
+class FakeTurnstile(FakeBarrier):
+    """A FakeBarrier that tells when somebody went through. Its arms turn once for each opening."""
+
+    tells_turns = True
+
+    def __init__(self, on_turned: Callable[[], None]) -> None:
+        super().__init__()
+        self._on_turned = on_turned
+        self.turns = 0
+
+    def turn(self) -> bool:
+        """Somebody goes through; False if the arms are locked."""
+        if self.turns >= self.openings:
+            return False
+        self.turns += 1
+        self._on_turned()
+        return True
 
 
 class FakePrinter:

@@ -126,6 +126,11 @@ class Indicator(Protocol):
 class Barrier(Protocol):
     """A turnstile or a door opener."""
 
+    @property
+    def tells_turns(self) -> bool:
+        """Whether it tells when somebody went through, by the function that it was opened with."""
+        ...
+
     def let_one_through(self) -> None:
         """Opens for one person and returns at once. Raises DeviceError if it does not open."""
         ...

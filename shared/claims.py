@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from struct import Struct
 
+from shared import parties
 from shared.errors import InvalidRequest
 
 VERSION = 1
@@ -15,6 +16,8 @@ LONG_DAYS = 1
 """Extension: the valid days from the event's 17th day on, big-endian, without leading zero bytes."""
 LIVE_PROOF_KEY = 0x81
 """Extension: the public key of a phone that signs a new proof every few seconds. Not supported yet, so refused."""
+PARTY = 0x82
+"""Extension: the tickets of a party, for all of which this one code is good."""
 
 HEAD = Struct(">BHIQBIHHIHBBBIIB")
 _DAYS_IN_HEAD = 16
@@ -107,10 +110,16 @@ def extensions_of(block: bytes) -> tuple[Extension, ...] | None:
         tag, start = block[at], at + 2
         at = start + block[at + 1]
         value = block[start:at]
-        if at > len(block) or (found and tag <= found[-1][0]) or (tag == LONG_DAYS and value[:1] in {b"", b"\0"}):
+        if at > len(block) or (found and tag <= found[-1][0]) or not _well_formed(tag, value):
             return None
         found.append((tag, value))
     return tuple(found)
+
+
+def _well_formed(tag: int, value: bytes) -> bool:
+    if tag == LONG_DAYS:
+        return value[:1] not in {b"", b"\0"}
+    return tag != PARTY or parties.from_value(value) is not None
 
 
 def from_head(head: bytes, extensions: tuple[Extension, ...]) -> Ticket | None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from shared import base32, claims
+from shared import base32, claims, parties
 from shared.claims import Entitlement, Ticket, TicketFlags
 from shared.errors import Unreadable
 from shared.keys import KeyRing, KeyState
 from shared.layouts import LONGEST, MARK, normalise
+from shared.parties import Member
 from shared.reasons import Reason
 
 __all__ = [
     "Entitlement",
+    "ReadParty",
     "ReadTicket",
     "Refusal",
     "Ticket",
@@ -25,6 +28,7 @@ __all__ = [
     "code_hash_of",
     "looks_like_ticket",
     "read",
+    "read_party_or_ticket",
     "sign",
     "signed_bytes",
 ]
@@ -45,6 +49,19 @@ class ReadTicket:
     organisation: str
     key_distrusted: bool
     code_hash: bytes  # first 16 bytes of SHA-256 over head, extensions and signature
+    party: bytes = b""  # the hash of the code of the party by which this ticket was shown; then code_hash is empty
+
+
+@dataclass(frozen=True, slots=True)
+class ReadParty:
+    """A code with a valid signature that is good for several tickets."""
+
+    event_number: int
+    members: tuple[Member, ...]
+    issued_at: int
+    organisation: str
+    key_distrusted: bool
+    code_hash: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,12 @@ class Refusal:
 
 _UNREADABLE = Refusal(Reason.UNREADABLE)
 _UNSUPPORTED = Refusal(Reason.UNSUPPORTED_VERSION)
+
+
+def party_claims(key_id: int, event_number: int, issued_at: int, members: Iterable[Member]) -> Ticket:
+    """The claims of a party's code: it claims nothing but its members. Raises InvalidRequest."""
+    extensions = ((claims.PARTY, parties.to_value(members)),)
+    return Ticket(key_id, event_number, 0, 0, issued_at, extensions=extensions)
 
 
 def sign(ticket: Ticket, private_key: Ed25519PrivateKey) -> str:
@@ -96,7 +119,16 @@ def looks_like_ticket(text: str) -> bool:
 
 
 def read(text: str, ring: KeyRing) -> ReadTicket | Refusal:
-    """Reads any text: a verified ticket, or the reason for refusal; in bounded time, and never raises."""
+    """Reads any text: a verified ticket, or the reason for refusal; in bounded time, and never raises.
+
+    For readers that admit one guest at a time: a party's code is answered like one of a later version.
+    """
+    found = read_party_or_ticket(text, ring)
+    return Refusal(Reason.UNSUPPORTED_VERSION) if isinstance(found, ReadParty) else found
+
+
+def read_party_or_ticket(text: str, ring: KeyRing) -> ReadTicket | ReadParty | Refusal:
+    """Like `read`, but also a party's code."""
     found = _open(text)
     if isinstance(found, Refusal):
         return found
@@ -109,7 +141,15 @@ def read(text: str, ring: KeyRing) -> ReadTicket | Refusal:
         # another organisation, whose key bears the same id.
         held = ticket.event_number in ring.events
         return Refusal(Reason.BAD_SIGNATURE if held else Reason.UNKNOWN_KEY, ticket, code_hash(signed))
-    return ReadTicket(ticket, key.organisation, key.state is KeyState.DISTRUSTED, code_hash(signed))
+    distrusted, shown = key.state is KeyState.DISTRUSTED, code_hash(signed)
+    if ticket.extensions and (members := _members_of(ticket)):
+        return ReadParty(ticket.event_number, members, ticket.issued_at, key.organisation, distrusted, shown)
+    return ReadTicket(ticket, key.organisation, distrusted, shown)
+
+
+def _members_of(ticket: Ticket) -> tuple[Member, ...]:
+    value = next((value for tag, value in ticket.extensions if tag == claims.PARTY), b"")
+    return parties.from_value(value) or ()
 
 
 def _open(text: str) -> tuple[Ticket, bytes] | Refusal:
@@ -136,8 +176,8 @@ def _take_apart(raw: bytes) -> tuple[Ticket, bytes] | Refusal:
     extensions = claims.extensions_of(raw[size:end]) if end > size else ()
     if extensions is None or len(raw) < end + _SIGNATURE:
         return _UNREADABLE
-    # Nothing may follow the signature unless a critical extension announces it, and none is defined yet.
-    if any(tag & claims.CRITICAL for tag, _ in extensions):
+    # Nothing may follow the signature unless a critical extension announces it, and none that does is defined yet.
+    if any(tag & claims.CRITICAL and tag != claims.PARTY for tag, _ in extensions):
         return _UNSUPPORTED
     if len(raw) != end + _SIGNATURE:
         return _UNREADABLE

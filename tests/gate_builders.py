@@ -20,6 +20,7 @@ from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from shared import scans
 from shared.admission import Mode, Override, Verdict
+from shared.parties import Member
 from shared.snapshot import (
     EMPTY_DIGEST,
     AnyRow,
@@ -39,7 +40,7 @@ from shared.snapshot import (
     digest_add,
     pack,
 )
-from shared.tickets import Entitlement, Ticket, TicketFlags, sign
+from shared.tickets import Entitlement, Ticket, TicketFlags, party_claims, sign
 
 EVENING = 1_783_186_200_000  # 2026-07-04T19:30:00+02:00
 HOUR = 3_600_000
@@ -72,6 +73,13 @@ def ticket_id_of(number: int) -> int:
 def a_code(number: int = 1, key: Ed25519PrivateKey = TICKET_KEY, **changes: Any) -> str:
     """The code of a ticket."""
     return sign(a_ticket(number, **changes), key)
+
+
+def a_party_code(*numbers: int, issues: dict[int, int] | None = None, issued_at: int | None = None) -> str:
+    """The code that is good for these tickets, at issue 1 where nothing else is said."""
+    members = [Member(ticket_id_of(number), (issues or {}).get(number, 1)) for number in numbers]
+    at = (EVENING - 48 * HOUR) // 1000 if issued_at is None else issued_at
+    return sign(party_claims(3, EVENT, at, members), TICKET_KEY)
 
 
 def a_ticket_row(number: int = 1, **changes: Any) -> TicketRow:

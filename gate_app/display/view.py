@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from gate_app.display import party
 from gate_app.display.announcement import Announcement
 from gate_app.display.condition import Condition
+from gate_app.display.party import PartyView
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +29,24 @@ class View:
     refused: int
     condition: Condition
     recent: tuple[Announcement, ...]
+    party: PartyView | None = None
+    """The party whose tickets are listed; None without one."""
 
 
 def for_guests(view: View) -> View:
     """What a screen shows that guests can see: the verdict and where to sit, and nothing of anybody."""
     verdict = view.verdict and replace(view.verdict, ticket="", holder="", notices=(), earlier=())
-    return replace(view, verdict=verdict, recent=(), condition=replace(view.condition, warnings=()))
+    listed = view.party and party.for_guests(view.party)
+    return replace(view, verdict=verdict, recent=(), condition=replace(view.condition, warnings=()), party=listed)
 
 
 def without_names(view: View) -> View:
     """What a screen shows that may be in anybody's hands: neither names nor the notes about guests."""
     return replace(
-        view, verdict=view.verdict and _nameless(view.verdict), recent=tuple(_nameless(each) for each in view.recent)
+        view,
+        verdict=view.verdict and _nameless(view.verdict),
+        recent=tuple(_nameless(each) for each in view.recent),
+        party=view.party and party.without_names(view.party),
     )
 
 

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from gate_app.database import Database, get_int, put_value
@@ -283,17 +284,20 @@ class Journal:
         entry = self._entry(self.branch.local, self.head.seq)
         return entry.boot if entry else b""
 
-    def unlit(self) -> Entry | None:
-        """The last presentation, if it was admitted and not marked as shown."""
+    def unlit(self) -> list[Entry]:
+        """The last presentation, if it was admitted and not marked as shown; of a party all that were not."""
         try:
             rows = self._after_last_shown()
         except sqlite3.DatabaseError as why:
             if not is_damage(why):
                 raise
-            return None
+            return []
         shown = (entry for entry in (read(row[0]) for row in rows) if entry and entry.kind in SHOWN)
         last = next(shown, None)
-        return last if last and last.admitted else None
+        if last is None or not last.admitted:
+            return []
+        party = last.details.get("party")
+        return [last, *takewhile(lambda one: one.admitted and party and one.details.get("party") == party, shown)]
 
     def _after_last_shown(self) -> list[tuple[bytes]]:
         with self.database.lock:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from gate_app.journal import history
 from gate_app.journal.journal import NOWHERE, Journal
 from gate_app.scanning.answers import answer
-from gate_app.scanning.gathering import DEFAULT_OPTIONS, Gathered, Gathering, ScanOptions, as_code
+from gate_app.scanning.gathering import DEFAULT_OPTIONS, Gathered, Gathering, ScanOptions, as_code, as_member
 from gate_app.scanning.lane import OWED_MS, Lane, Owed, Shown, code_of
 from gate_app.scanning.noise import MINUTE_MS, Noise
 from gate_app.snapshots.roster import DamagedRows, Roster
@@ -23,8 +23,10 @@ from shared.admission import Mode, Readiness, Verdict, decide
 from shared.errors import NotFound, StorageError
 from shared.reasons import Reason
 from shared.scans import Entry, EntryKind
-from shared.tickets import ReadTicket, Refusal, read
+from shared.tickets import ReadParty, ReadTicket, Refusal, read_party_or_ticket
 
+SHORTEST_PARTY = 200
+"""Characters: the code of two tickets has 206. Everything shorter is one ticket at most, and is read once."""
 ScanResult = dict[str, Any]
 """The JSON object of one scan."""
 
@@ -51,6 +53,8 @@ class Presentation:
     by_hand: bool = False
     at: int | None = None  # time travel, for training and tests
     ticket: tuple[int, int] | None = None  # by hand: event and id of a ticket that was looked up
+    member: int = 0  # of a party: the id of the ticket that is meant
+    shown_later: bool = False  # whoever presents it says when it was shown: once the guest has gone through
 
 
 class Gate:
@@ -76,12 +80,13 @@ class Gate:
         self._ready = ready
         self._repeat_ms = repeat_ms
         self._noise = Noise(counted=journal.noise_counted())
-        self._one_at_a_time = threading.Lock()
+        self.one_at_a_time = threading.RLock()
+        """Held while a ticket is judged; a party without a turnstile is judged as one."""
         self.lane = Lane(owed_since_restart(journal, time_keeper))
 
     def handle(self, presentation: Presentation, lamp: Lamp) -> ScanResult:
         """The result of one presentation: on the disk before the lamp shows it, marked as shown afterwards."""
-        with self._one_at_a_time:
+        with self.one_at_a_time:
             moment = self._moment(presentation)
             self._record_noise(moment)
             code = self._read(presentation)
@@ -92,13 +97,32 @@ class Gate:
 
     def look(self, presentation: Presentation) -> ScanResult:
         """What the answer would be. Nobody is admitted, nothing is recorded, and no lamp lights."""
-        with self._one_at_a_time:
+        with self.one_at_a_time:
             gathered = self._gather(self._read(presentation), presentation, self._moment(presentation))
             return answer(gathered, decide(gathered.attempt), presentation.reader) | {"looked": True}
 
+    def party_of(self, text: str) -> ReadParty | None:
+        """The party that this code is good for; None for every other text."""
+        if len(text) < SHORTEST_PARTY:
+            return None
+        found = read_party_or_ticket(text, self._roster.ring)
+        return found if isinstance(found, ReadParty) else None
+
+    def is_owed(self, presentation: Presentation) -> bool:
+        """Whether this ticket was admitted just before the gate was interrupted, and not shown."""
+        with self.one_at_a_time:
+            moment, code = self._moment(presentation), self._read(presentation)
+            return self.lane.owes(
+                _shown(code, presentation, self._gather(code, presentation, moment)), moment.monotonic
+            )
+
+    def shown(self, seq: int) -> None:
+        """Marks an admission as shown, of which its presentation said that this comes later."""
+        self._journal.lamp_lit(seq)
+
     def finish(self) -> None:
         """Records unreadable texts that were only counted so far."""
-        with self._one_at_a_time:
+        with self.one_at_a_time:
             self._noise.since -= MINUTE_MS
             self._record_noise(self._time.now())
 
@@ -116,7 +140,7 @@ class Gate:
 
     def _read(self, presentation: Presentation) -> ReadTicket | Refusal:
         if not presentation.by_hand:
-            return read(presentation.text, self._roster.ring)
+            return self._shown_code(presentation)
         if presentation.ticket is not None:
             return self._looked_up(*presentation.ticket)
         for snapshot in self._roster.snapshots.values():
@@ -124,6 +148,14 @@ class Gate:
             if len(found) == 1:
                 return as_code(snapshot, found[0], self._organisation)
         raise NotFound("No ticket has this number or confirmation code. Check it letter by letter.")
+
+    def _shown_code(self, presentation: Presentation) -> ReadTicket | Refusal:
+        found = read_party_or_ticket(presentation.text, self._roster.ring)
+        if not isinstance(found, ReadParty):
+            return found
+        snapshot = self._roster.snapshots.get(found.event_number)
+        member = next((one for one in found.members if one.ticket_id == presentation.member), found.members[0])
+        return as_member(found, member, snapshot.ticket(member.ticket_id) if snapshot else None)
 
     def _looked_up(self, event: int, ticket_id: int) -> ReadTicket:
         snapshot = self._roster.snapshots.get(event)
@@ -138,25 +170,27 @@ class Gate:
             return None
         owed = self.lane.settle(shown, moment.monotonic)
         if owed is not None:
-            return self._settle(owed, shown, moment, lamp)
-        result = self.lane.again(shown, moment.monotonic, self._window())
+            return self._settle(owed, shown, moment, lamp, later=presentation.shown_later)
+        result = self.lane.again(shown, moment.monotonic, self.repeat_window())
         if result is None:
             return None
         result = result | {"again": True}
         lamp.repeat(result)
         return result
 
-    def _settle(self, owed: ScanResult, shown: Shown, moment: Moment, lamp: Lamp) -> ScanResult:
+    def _settle(self, owed: ScanResult, shown: Shown, moment: Moment, lamp: Lamp, *, later: bool) -> ScanResult:
         """The admission is recorded but was never shown: lamp, sound and barrier now, and no second entry."""
         result = owed | {"again": True, "decided_at": iso(moment.at)}
         self.lane.remember(shown, moment.monotonic, result)
         lamp.show(
             result, Verdict(Reason(result["reason"]), result["message"], tuple(result["notices"])), Mode(result["mode"])
         )
-        self._journal.lamp_lit(result["seq"])
+        if not later:
+            self._journal.lamp_lit(result["seq"])
         return result
 
-    def _window(self) -> int:
+    def repeat_window(self) -> int:
+        """For how long the same code at the same reader is the same presentation, in ms."""
         if self._repeat_ms is not None:
             return self._repeat_ms
         return min((snapshot.rows.policy.repeat_ms for snapshot in self._roster.snapshots.values()), default=5_000)
@@ -178,7 +212,7 @@ class Gate:
         result["seq"], result["committed"] = seq, committed
         lamp.show(result, verdict, gathered.attempt.mode)
         # The guest has seen the lamp; nothing below delays anybody.
-        if verdict.admitted and seq is not None:
+        if verdict.admitted and seq is not None and not presentation.shown_later:
             self._journal.lamp_lit(seq)
         if committed:
             self.lane.remember(shown, moment.monotonic, result)
@@ -253,11 +287,18 @@ class Gate:
             self._journal.record_noise(moment, self._time.boot, counted)
 
 
-def owed_since_restart(journal: Journal, time_keeper: TimeKeeper) -> Owed | None:
-    """The admission that was recorded just before a power cut and never shown."""
-    entry = journal.unlit()
-    if entry is None:
-        return None
+def owed_since_restart(journal: Journal, time_keeper: TimeKeeper) -> tuple[Owed, ...]:
+    """The admissions that were recorded just before a power cut and never shown: of a party there may be several."""
+    found = (_owed(entry, time_keeper) for entry in journal.unlit() if not _taken_back(journal, entry))
+    return tuple(owed for owed in found if owed)
+
+
+def _taken_back(journal: Journal, entry: Entry) -> bool:
+    movements, _ = history.of_ticket(journal.database.connection, entry.ticket_id)
+    return any(movement.annuls == (entry.device, entry.branch, entry.seq) for movement in movements)
+
+
+def _owed(entry: Entry, time_keeper: TimeKeeper) -> Owed | None:
     moment = time_keeper.now()
     same_boot = entry.boot == time_keeper.boot
     age = moment.monotonic - entry.monotonic if same_boot else moment.at - entry.wall - entry.offset
@@ -309,6 +350,8 @@ def _details(gathered: Gathered, presentation: Presentation) -> dict[str, Any]:
         details["claims"] = [claimed.key_id, claimed.event_number, claimed.ticket_id, claimed.issue]
     if gathered.foreign:
         details["foreign"] = [[one.device, one.branch, one.seq] for one in gathered.foreign]
+    if isinstance(code, ReadTicket) and code.party:
+        details["party"] = code.party
     if presentation.at is not None:
         details["at"] = presentation.at
     return details

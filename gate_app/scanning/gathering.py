@@ -18,9 +18,10 @@ from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readine
 from shared.local_moments import local_moment
 from shared.messages import say
 from shared.movements import History, passages
+from shared.parties import Member
 from shared.scene import type_of, zone_of
 from shared.snapshot import DeviceRow, EventRow, GateRow, Movement, PolicyRow, TicketRow, ZoneRow
-from shared.tickets import ReadTicket, Refusal
+from shared.tickets import ReadParty, ReadTicket, Refusal, Ticket
 
 NO_POLICY = PolicyRow()
 _NO_HISTORY = History()
@@ -301,6 +302,19 @@ def narrowed(gate: GateRow | None, zones: tuple[int, ...]) -> GateRow | None:
         return gate
     kept = tuple(zone for zone in zones if not gate.zones or zone in gate.zones)
     return replace(gate, zones=kept or (0,))
+
+
+def as_member(party: ReadParty, member: Member, row: TicketRow | None) -> ReadTicket:
+    """One ticket of a party, as if its own code had been scanned.
+
+    A party's code says nothing of a ticket but its issue: one whose row is not here ought to be known.
+    """
+    if row is None:
+        ticket = Ticket(0, party.event_number, member.ticket_id, member.issue, issued_at=0)
+    else:
+        ticket = as_printed(row, party.event_number, issue=member.issue, issued_at=party.issued_at)
+    # Its own code was not shown: what is recorded names the party's instead.
+    return ReadTicket(ticket, party.organisation, party.key_distrusted, b"", party.code_hash)
 
 
 def as_code(snapshot: EventSnapshot, row: TicketRow, organisation: str) -> ReadTicket:

@@ -45,9 +45,9 @@ class Owed:
 
 @dataclass(slots=True)
 class Lane:
-    """The last presentation at each reader, and the one admission that may be owed after a restart."""
+    """The last presentation at each reader, and the admissions that may be owed after a restart."""
 
-    owed: Owed | None = None
+    owed: tuple[Owed, ...] = ()
     last: dict[str, Answered] = field(default_factory=dict)
 
     def again(self, shown: Shown, now: int, window_ms: int) -> dict[str, Any] | None:
@@ -59,11 +59,15 @@ class Lane:
 
     def settle(self, shown: Shown, now: int) -> dict[str, Any] | None:
         """The admission still owed to this ticket, returned once."""
-        owed = self.owed
-        if owed is None or not _is_owed(owed, shown, now):
+        owed = next((one for one in self.owed if _is_owed(one, shown, now)), None)
+        if owed is None:
             return None
-        self.owed = None
+        self.owed = tuple(one for one in self.owed if one is not owed)
         return owed.answer
+
+    def owes(self, shown: Shown, now: int) -> bool:
+        """Whether an admission is still owed to this ticket."""
+        return any(_is_owed(one, shown, now) for one in self.owed)
 
     def remember(self, shown: Shown, now: int, answer: dict[str, Any]) -> None:
         """Makes the same presentation a repeat from now on."""

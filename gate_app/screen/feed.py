@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -30,11 +30,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from gate_app.display.announcement import Announcement, Tone, announce
 from gate_app.display.condition import condition, stuck
 from gate_app.display.json_fields import JsonObject, text
+from gate_app.display.party import each_of, party_view
 from gate_app.display.view import View
 from gate_app.words import say
 from hardware.ports import Hint
 
 RECENT = 10
+_CAME = frozenset({Tone.ADMIT, Tone.ATTENTION})
 HINTS_EVERY_NS = 700_000_000
 BEAT_S = 0.5
 """How often a screen hears that the gate is alive; after four beats of silence it says that it has no contact."""
@@ -69,7 +71,7 @@ class Feed:
                 repeats = self._view.again + 1 if self._view.verdict_number else 0
                 self._change(verdict=announcement, again=repeats)
             else:
-                self._new_verdict(announcement)
+                self._new_verdict(announcement, [announce(one, self._zone) for one in each_of(scan)])
 
     def status(self, status: JsonObject) -> None:
         """Updates the state of the gate."""
@@ -108,6 +110,30 @@ class Feed:
                 self._hinted_ns = now
                 self._change(hint=say(f"hint.{hint}"), hint_number=self._view.hint_number + 1)
 
+    def ask_to_wait(self) -> None:
+        """Tells whoever comes next that a party is still going in."""
+        self.tell(say("party.wait"))
+
+    def tell(self, words: str) -> None:
+        """Shows a line for a moment, as hints are."""
+        with self._changed:
+            self._change(hint=words, hint_number=self._view.hint_number + 1)
+
+    def party(self, party: JsonObject | None) -> None:
+        """Shows the tickets of a party, and how each stands; None: the list is over."""
+        with self._changed:
+            self._change(party=party_view(party) if party else None)
+
+    def taken_back(self, seq: int) -> None:
+        """An admission was annulled: the last scans and the count say so."""
+        with self._changed:
+            number, gone = str(seq), say("title.taken_back")
+            before = tuple(self._recent)
+            after = [replace(one, title=gone, tone=Tone.LOOK) if one.number == number else one for one in before]
+            self._recent = deque(after, maxlen=RECENT)
+            counted = any(one.number == number and one.tone in _CAME for one in before)
+            self._change(recent=tuple(after), admitted=max(0, self._view.admitted - int(counted)))
+
     def view(self) -> View:
         """The current state."""
         with self._changed:
@@ -132,16 +158,15 @@ class Feed:
             self._changed.wait_for(lambda: self._view.number != seen or stop.is_set(), timeout_s)
             return self._aged()
 
-    def _new_verdict(self, announcement: Announcement) -> None:
-        self._recent.appendleft(announcement)
-        counts = announcement.tone in {Tone.ADMIT, Tone.ATTENTION, Tone.DENY} and not announcement.test
-        denied = announcement.tone is Tone.DENY
+    def _new_verdict(self, announcement: Announcement, each: Sequence[Announcement]) -> None:
+        self._recent.extendleft(each)
+        counted = [one.tone for one in each if not one.test]
         self._change(
             verdict=announcement,
             verdict_number=self._view.verdict_number + 1,
             again=0,
-            admitted=self._view.admitted + int(counts and not denied),
-            refused=self._view.refused + int(counts and denied),
+            admitted=self._view.admitted + sum(tone in _CAME for tone in counted),
+            refused=self._view.refused + counted.count(Tone.DENY),
             recent=tuple(self._recent),
         )
 

@@ -23,6 +23,10 @@ ANNUL_WITHIN_MS = 15 * 60_000
 """How long an admission can be taken back at the gate; afterwards the guest may be long inside, or gone."""
 
 
+NOT_TURNED = "not_turned"
+"""In the details of an annulment: no supervisor took the admission back, but the policy for barriers."""
+
+
 class SupervisorActions:
     """Actions for supervisors only: the caller has checked a PIN."""
 
@@ -85,6 +89,13 @@ class SupervisorActions:
 
     def annul(self, seq: int, why: str, by: SupervisorRow) -> Entry:
         """Takes back an admission at this gate: the guest did not go in."""
+        return self._take_back(seq, by.name, {"override_by": by.number, "override_reason": why}, {})
+
+    def take_back_unturned(self, seq: int) -> Entry:
+        """Takes back an admission by the organiser's policy: the barrier says that nobody went through."""
+        return self._take_back(seq, "", {}, {"policy": NOT_TURNED})
+
+    def _take_back(self, seq: int, operator: str, by: dict[str, Any], details: dict[str, Any]) -> Entry:
         taken_back = self.admission(seq)
         moment = self._time.now()
         entry = self._journal.append(
@@ -93,15 +104,14 @@ class SupervisorActions:
             EntryKind.ANNULMENT,
             event=taken_back.event,
             gate=taken_back.gate,
-            operator=by.name,
+            operator=operator,
             ticket_id=taken_back.ticket_id,
             issue=taken_back.issue,
             code_hash=taken_back.code_hash,
             direction=taken_back.direction,
             mode=taken_back.mode,
-            override_by=by.number,
-            override_reason=why,
-            details={"annuls": [taken_back.device, taken_back.branch, taken_back.seq]},
+            details=details | {"annuls": [taken_back.device, taken_back.branch, taken_back.seq]},
+            **by,
         )
         snapshot = self._roster.snapshots.get(taken_back.event)
         if snapshot is not None:

@@ -11,6 +11,7 @@ from gate_app.journal.journal import Journal
 from gate_app.journal.lines import clean, entry_line
 from gate_app.scanning.gate import Gate, Lamp, Presentation
 from gate_app.scanning.gathering import Gathering, ScanOptions
+from gate_app.scanning.parties import Parties
 from gate_app.snapshots.roster import EventSnapshot, Roster
 from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.admitted import latest
@@ -38,6 +39,7 @@ class Desk:
     """The running gate, as its people use it. A PIN says which supervisor acts; every act is one journal entry."""
 
     gate: Gate
+    parties: Parties
     roster: Roster
     gathering: Gathering
     assignments: AssignmentStore
@@ -50,6 +52,8 @@ class Desk:
     choose_gate: Callable[[str], None]
     tell: Callable[[str | None], None] = lambda _words: None
     """Shows on all screens that scans are only looked up, or with None that they count again."""
+    taken_back: Callable[[int], None] = lambda _seq: None
+    """Shows on all screens that an admission was annulled."""
     _info_until: int = field(default=0, init=False)
 
     def perform(self, action: str, fields: Fields, screen: Screen) -> Answer:
@@ -85,7 +89,19 @@ class Desk:
 
     def admit(self, fields: Fields, screen: Screen) -> Answer:
         """A ticket without its code, such as with an empty telephone; by the same rules."""
+        self.parties.require_free()
         return {"scan": self._seen(self.gate.handle(self._by_hand(fields), self.lamp), screen)}
+
+    def party(self, fields: Fields, _screen: Screen) -> Answer:
+        """Lets all or some of the party in whose tickets are listed."""
+        named = fields.get("tickets")
+        tickets = [_hexadecimal(one) for one in named if isinstance(one, str)] if isinstance(named, list) else None
+        return {"scan": self.parties.chosen(_number(fields, "party"), tickets, self.lamp)}
+
+    def party_end(self, fields: Fields, _screen: Screen) -> Answer:
+        """Takes the list of a party away."""
+        self.parties.dismiss(_number(fields, "party"))
+        return {}
 
     def latest(self, _fields: Fields, _screen: Screen) -> Answer:
         """The admissions that can be taken back."""
@@ -107,6 +123,7 @@ class Desk:
         ticket, why = self._ticket(fields), _text(fields, "reason")
         if not why:
             raise InvalidRequest(say("desk.why"), code="reason_missing")
+        self.parties.require_free()
         options = ScanOptions(_direction(fields), override=Override(self._supervisor(fields).number, why))
         result = self.gate.handle(Presentation("", READER, options, by_hand=True, ticket=ticket), self.lamp)
         return {"scan": self._seen(result, screen)}
@@ -117,6 +134,7 @@ class Desk:
         taken_back = self.actions.admission(seq)
         by = self._supervisor(fields)
         entry = self.actions.annul(seq, _text(fields, "reason"), by)
+        self.taken_back(seq)
         return _done(entry, say("desk.annulled", which=self.describe(taken_back), by=by.name))
 
     def doors(self, fields: Fields, _screen: Screen) -> Answer:
@@ -282,6 +300,8 @@ _ACTIONS = {
     "find": Action(Desk.find),
     "look": Action(Desk.look),
     "admit": Action(Desk.admit),
+    "party": Action(Desk.party),
+    "party-end": Action(Desk.party_end),
     "latest": Action(Desk.latest),
     "info": Action(Desk.info),
     "situation": Action(Desk.situation),

@@ -15,15 +15,21 @@ if TYPE_CHECKING:
 BARRIER = "barrier"
 
 
-def tell_nobody(_emergency: bool) -> None:
+def tell_nobody(*_what: bool) -> None:
     """Tells nobody."""
 
 
 class RelayBarrier:
     """A Barrier that opens for one person: until somebody went through, or for a while."""
 
-    def __init__(self, pins: PinOptions, on_emergency: Callable[[bool], None] = tell_nobody) -> None:
+    def __init__(
+        self,
+        pins: PinOptions,
+        on_emergency: Callable[[bool], None] = tell_nobody,
+        on_turned: Callable[[], None] = tell_nobody,
+    ) -> None:
         self._pins = pins
+        self._on_turned = on_turned
         self._on_emergency = on_emergency
         self._relay: OutputDevice | None = None
         self._contacts: list[DigitalInputDevice] = []
@@ -31,6 +37,10 @@ class RelayBarrier:
         self._emergency = False
         # Contacts report from threads of their own.
         self._lock = threading.RLock()
+
+    @property
+    def tells_turns(self) -> bool:
+        return self._pins.turned is not None
 
     @property
     def is_open(self) -> bool:
@@ -106,6 +116,8 @@ class RelayBarrier:
         with self._lock:
             self._forget_timer()
             self._move(opened=False)
+        # The barrier is shut before anything is written.
+        self._on_turned()
 
     def _close_again(self) -> None:
         with self._lock:

@@ -14,10 +14,25 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from shared.claims import CRITICAL, HEAD, LIVE_PROOF_KEY, LONG_DAYS, to_bytes
+from shared import parties
+from shared.claims import CRITICAL, HEAD, LIVE_PROOF_KEY, LONG_DAYS, PARTY, to_bytes
 from shared.keys import KeyRing, KeyState, TicketKey
 from shared.layout_tables import KEYS, LAYOUTS, Layout
-from shared.tickets import SIGNED_AS, Entitlement, ReadTicket, Ticket, TicketFlags, as_text, read, sign, signed_bytes
+from shared.parties import Member
+from shared.tickets import (
+    SIGNED_AS,
+    Entitlement,
+    ReadParty,
+    ReadTicket,
+    Ticket,
+    TicketFlags,
+    as_text,
+    party_claims,
+    read,
+    read_party_or_ticket,
+    sign,
+    signed_bytes,
+)
 
 FILE = Path(__file__).with_name("tickets.json")
 ORDER_OF_THE_CURVE = 2**252 + 27742317777372353535851937790883648493
@@ -134,6 +149,19 @@ def _largest() -> Ticket:
     )
 
 
+def party_cases() -> Iterator[tuple[str, Ticket]]:
+    """Codes of parties."""
+    three = (Member(0x0123456789ABCDEF, 1), Member(0x1111111111111111, 2), Member(0xFEDCBA9876543210, 1))
+    yield "a party of three, one of them at its second issue", party_claims(1, EVENTS[0], TICKET.issued_at, three)
+    yield "the smallest party, signed by a distrusted key", party_claims(3, EVENTS[0], 0, three[:2])
+    largest = (Member(2**64 - 1 - number, 255) for number in range(parties.LARGEST))
+    yield "the largest party", party_claims(1, EVENTS[0], 2**32 - 1, largest)
+    beside = replace(
+        party_claims(1, EVENTS[0], 0, three), extensions=((7, b"tomorrow"), (PARTY, parties.to_value(three)))
+    )
+    yield "a party beside an extension of tomorrow", beside
+
+
 def read_anyway() -> Iterator[Case]:
     """Valid codes with additions and changes by scanners, keyboards and programs."""
     around = {"newline": "\n", "carriage return and newline": "\r\n", "tab": "\t", "blanks": "  "}
@@ -195,6 +223,15 @@ def unreadable() -> Iterator[Case]:
     yield "an extension that stands twice", with_block(b"\x02\x00\x02\x00")
     yield "long days without a value", with_block(bytes((LONG_DAYS, 0)))
     yield "long days with a leading zero", with_block(bytes((LONG_DAYS, 2, 0, 1)))
+    one = (0x0123456789ABCDEF).to_bytes(8, "big") + b"\x01"
+    for name, value in {
+        "a party without tickets": b"",
+        "a party of one": one,
+        "a party that names a ticket twice": one + one[:-1] + b"\x02",
+        "a party in falling order": b"\xff" * 9 + one,
+        "a party that ends within a ticket": one + b"\xff" * 8,
+    }.items():
+        yield name, with_block(bytes((PARTY, len(value))) + value)
     yield "a length that lies, beside an unknown entitlement", as_text(signed(head(entitlement=9)) + b"\0")
 
 
@@ -284,6 +321,7 @@ def document() -> dict[str, Any]:
         "keys": [_key(key_id) for key_id in STATES],
         "events": list(EVENTS),
         "read": [_read(name, ticket) for name, ticket in claims()],
+        "parties": [_party(name, ticket) for name, ticket in party_cases()],
         "read_anyway": {"as": CODE, "texts": [{"name": name, "text": text} for name, text in read_anyway()]},
         "refused": [_refused(reason, *case) for reason, cases in REFUSED.items() for case in cases()],
     }
@@ -310,6 +348,25 @@ def _read(name: str, ticket: Ticket) -> dict[str, Any]:
         "text": text,
         "signed": signed_bytes(ticket, private_key(ticket.key_id)).hex(),
         "claims": as_claims(ticket),
+        "organisation": answer.organisation,
+        "key_distrusted": answer.key_distrusted,
+        "code_hash": answer.code_hash.hex(),
+    }
+
+
+def _party(name: str, ticket: Ticket) -> dict[str, Any]:
+    text = sign(ticket, private_key(ticket.key_id))
+    answer = read_party_or_ticket(text, RING)
+    if not isinstance(answer, ReadParty):
+        raise SystemExit(f"{name} is not read as a party")
+    return {
+        "name": name,
+        "text": text,
+        "signed": signed_bytes(ticket, private_key(ticket.key_id)).hex(),
+        "key_id": ticket.key_id,
+        "event_number": answer.event_number,
+        "issued_at": answer.issued_at,
+        "members": [[str(member.ticket_id), member.issue] for member in answer.members],
         "organisation": answer.organisation,
         "key_distrusted": answer.key_distrusted,
         "code_hash": answer.code_hash.hex(),

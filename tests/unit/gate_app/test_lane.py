@@ -68,13 +68,13 @@ OWED = Owed(4711, 1, "entry", "real", until=121_000, answer=ANSWER)
 
 
 def test_an_admission_whose_lamp_nobody_saw_is_given_once_at_any_reader() -> None:
-    lane = Lane(OWED)
+    lane = Lane((OWED,))
     assert lane.settle(replace(SHOWN, reader="right"), 2_000) is ANSWER
     assert lane.settle(SHOWN, 2_001) is None
 
 
 def test_it_is_owed_for_two_minutes_only() -> None:
-    assert Lane(OWED).settle(SHOWN, 121_000) is None
+    assert Lane((OWED,)).settle(SHOWN, 121_000) is None
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,6 @@ def test_it_is_owed_for_two_minutes_only() -> None:
     ],
 )
 def test_it_is_owed_to_nobody_else(other: Shown) -> None:
-    lane = Lane(OWED)
+    lane = Lane((OWED,))
     assert lane.settle(other, 2_000) is None
     assert lane.settle(SHOWN, 2_000) is ANSWER

@@ -19,17 +19,17 @@ def test_a_reader_goes_on_after_an_error_that_nobody_expected() -> None:
     stop, feed = threading.Event(), Feed(time.monotonic_ns)
     reader = FakeReader(time.monotonic_ns)
 
-    def handle(presentation: Any, _lamp: Any) -> None:
+    def present(presentation: Any, _lamp: Any) -> None:
         read.append(presentation.text)
         shown.append(feed.view().condition.warnings)
         if len(read) < 3:
             raise OSError(5, "Input/output error")
         stop.set()
 
-    context: Any = SimpleNamespace(gate=SimpleNamespace(handle=handle))
+    parties: Any = SimpleNamespace(present=present, busy=False)
     for code in ("one", "two", "three"):
         reader.scan(code)
-    running._serve(context, reader, options=ScanOptions(), lamp=None, feed=feed, stop=stop)  # type: ignore[arg-type]
+    running._serve(parties, reader, options=ScanOptions(), lamp=None, feed=feed, stop=stop)  # type: ignore[arg-type]
     assert read == ["one", "two", "three"]
     assert shown == [(), *[("[Errno 5] Input/output error",)] * 2]
     assert feed.view().condition.warnings == (), "it works again"

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 from shared.layout_tables import LAYOUTS
-from shared.tickets import SIGNED_AS, Entitlement, TicketFlags, code_hash_of, signed_bytes
-from tests.vectors.make_tickets import CODE, TICKET, private_key, public_key, seed
+from shared.tickets import SIGNED_AS, Entitlement, TicketFlags, as_text, code_hash_of, signed_bytes
+from tests.vectors.make_tickets import CODE, TICKET, party_cases, private_key, public_key, seed
 
 PAGE = Path("docs/ticket-format.md").read_text()
-EXAMPLE = PAGE.split("## 8.")[1]
+EXAMPLE = PAGE.split("## 8.")[1].split("## 9.")[0]
+PARTY = re.sub(r"[\s|`]|ticket \d+, issue \d|tag, length", "", PAGE.split("## 9.")[1])
 UNBROKEN = re.sub(r"\s", "", EXAMPLE)
 
 
@@ -33,6 +34,14 @@ def test_what_is_signed_and_the_signature_stand_there_in_full() -> None:
 def test_the_text_and_its_hash_stand_there() -> None:
     assert CODE in UNBROKEN
     assert f"`{code_hash_of(CODE).hex()}`" in EXAMPLE
+
+
+def test_the_party_stands_there_byte_by_byte() -> None:
+    _, claims = next(party_cases())
+    raw = signed_bytes(claims, private_key(1))
+    assert raw.hex() in PARTY.replace("Thesignature:", "")
+    assert as_text(raw) in PARTY
+    assert code_hash_of(as_text(raw)).hex() in PARTY
 
 
 def test_every_entitlement_and_flag_is_listed_by_its_number() -> None:

@@ -1,0 +1,102 @@
+"""The tickets of a party, as screens list them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gate_app.display.announcement import Notice, Tone, notices_of, seat_of, spent_of, title_of, tone_of
+from gate_app.display.json_fields import JsonObject, mapping, number, sequence, text
+from gate_app.words import say
+from shared.wording import joined
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """One ticket of a party."""
+
+    ticket: str
+    """By which it is chosen."""
+    label: str
+    more: str
+    standing: str
+    says: str
+    tone: Tone
+    spent: str
+    notices: tuple[Notice, ...]
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartyView:
+    """A party at the gate."""
+
+    number: int
+    heading: str
+    progress: str
+    asks: bool
+    may: int
+    members: tuple[MemberView, ...]
+
+
+def party_view(party: JsonObject) -> PartyView:
+    """The list for screens."""
+    members = [mapping(one) for one in sequence(party.get("members"))]
+    of, n = len(members), round(number(party, "admitted") or 0)
+    leaving = text(party, "direction") == "exit"
+    progress = say("party.are_out" if leaving else "party.are_in", n=n, of=of) if party.get("going") is True else ""
+    return PartyView(
+        round(number(party, "number") or 0),
+        say("party.heading", n=of),
+        progress,
+        party.get("asks") is True,
+        sum(text(one, "standing") == MAY for one in members),
+        tuple(_member(one, leaving=leaving) for one in members),
+    )
+
+
+def for_guests(party: PartyView) -> PartyView:
+    """What everybody may see: where to sit and how it stands, and nothing of anybody."""
+    members = (replace(one, more="", notices=(), holder="") for one in party.members)
+    return replace(party, members=tuple(members))
+
+
+def without_names(party: PartyView) -> PartyView:
+    """What a screen shows that may be in anybody's hands."""
+    return replace(party, members=tuple(_nameless(one) for one in party.members))
+
+
+def each_of(scan: JsonObject) -> list[JsonObject]:
+    """The answers in a scan: of a party one for each ticket that was judged, else the one."""
+    members = [mapping(one) for one in sequence(mapping(scan.get("party")).get("members"))]
+    return [{**scan, **one, "party": None} for one in members if one.get("seq") is not None] or [scan]
+
+
+def _nameless(one: MemberView) -> MemberView:
+    return replace(one, holder="", notices=tuple(notice for notice in one.notices if not notice.private))
+
+
+MAY, REFUSED = "may", "refused"
+_SAYS = {MAY: "party.may", "going": "party.going", "in": "party.in", "taken_back": "title.taken_back"}
+
+
+def _member(one: JsonObject, *, leaving: bool) -> MemberView:
+    ticket, standing = mapping(one.get("ticket")), text(one, "standing")
+    seat = seat_of(ticket) or text(ticket, "zone") or text(ticket, "type")
+    return MemberView(
+        ticket=text(one, "id"),
+        label=seat or text(ticket, "number") or say("party.ticket"),
+        more=joined(text(ticket, "type"), text(ticket, "number"), by=" · "),
+        standing="chosen" if one.get("chosen") is True and standing == MAY else standing,
+        says=_says(one, standing, leaving=leaving),
+        tone=Tone.LOOK if standing == "taken_back" else tone_of(one),
+        spent=spent_of(one),
+        notices=notices_of(one) if standing != REFUSED else (),
+        holder=text(ticket, "name"),
+    )
+
+
+def _says(one: JsonObject, standing: str, *, leaving: bool) -> str:
+    if standing == "in" and leaving:
+        return say("party.out")
+    key = _SAYS.get(standing)
+    return say(key) if key else title_of(one)
