@@ -1,4 +1,4 @@
-"""A party of five: one scan and five turns, and a gate that is killed with kill -9 at each of them, without a network."""
+"""A party of five: one scan and five turns, and a gate that is killed (kill -9) at each of them, without a network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import pytest
@@ -46,7 +45,7 @@ class TurnstileProcess:
         self.address = wait_for_line(self.process, "The gate's screen").split()[-1]
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, why: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_how: object) -> None:
         self.kill()
         if self.process.stderr is not None:
             self.process.stderr.close()
