@@ -4,7 +4,8 @@ import queue
 import threading
 from collections.abc import Callable
 
-from hardware.ports import DeviceError, MonotonicNs, Reading, Signal, Slip
+from hardware.ports import DeviceError, MonotonicNs, PrinterError, Reading, Sheet, Signal
+from hardware.printers.faults import out_of_paper, unplugged
 
 
 class FakeReader:
@@ -117,23 +118,36 @@ class FakeTurnstile(FakeBarrier):
 
 
 class FakePrinter:
-    """A Printer that records its `slips`."""
+    """A Printer that keeps its `sheets`."""
+
+    name = "printer"
 
     def __init__(self) -> None:
-        self.slips: list[Slip] = []
+        self.sheets: list[Sheet] = []
         self.closed = False
-        self._empty = False
+        self._fault: PrinterError | None = None
 
-    def run_out_of_paper(self) -> None:
-        self._empty = True
+    def run_out_of_paper(self, *, halfway: bool = False) -> None:
+        """`halfway`: at the next sheet, a part of which it prints."""
+        self._fault = out_of_paper(self.name, begun=halfway)
 
-    def load_paper(self) -> None:
-        self._empty = False
+    def unplug(self) -> None:
+        self._fault = unplugged(self.name)
 
-    def print_slip(self, slip: Slip) -> None:
-        if self._empty or self.closed:
-            raise DeviceError("printer", "There is no paper.", "Put in a new roll.")
-        self.slips.append(slip)
+    def recover(self) -> None:
+        self._fault = None
+
+    def check(self) -> None:
+        if self.closed:
+            raise unplugged(self.name)
+        if self._fault is not None and not self._fault.begun:
+            raise self._fault
+
+    def print_sheet(self, sheet: Sheet) -> None:
+        self.check()
+        if self._fault is not None:
+            raise self._fault
+        self.sheets.append(sheet)
 
     def close(self) -> None:
         self.closed = True

@@ -139,19 +139,73 @@ class Barrier(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
-    """A slip of paper for the guest, such as a seat assigned at the gate."""
+class Sheet:
+    """A page for a printer: as dots in rows of whole bytes, the leftmost first and black as 1, and as a PDF."""
 
-    title: str
-    lines: tuple[str, ...]
+    width: int
+    height: int
+    rows: bytes
+    pdf: bytes = b""
+    width_mm: float = 0
+    height_mm: float = 0
+    title: str = "Badge"
+    """Of the job, for those who look at the printer's queue: no name of a guest."""
+
+    @property
+    def bytes_a_row(self) -> int:
+        """How many bytes each row has."""
+        return (self.width + 7) // 8
+
+
+class PrinterFault(StrEnum):
+    """What keeps a printer from printing."""
+
+    NO_PAPER = "no_paper"
+    OPEN = "open"
+    PAUSED = "paused"
+    NO_ANSWER = "no_answer"
+    UNPLUGGED = "unplugged"
+    NO_PERMISSION = "no_permission"
+    NO_QUEUE = "no_queue"
+    OTHER = "other"
+
+
+class PrinterError(DeviceError):
+    """A printer does not print: which fault it is, and whether a part of the sheet may be on paper."""
+
+    def __init__(
+        self,
+        device: str,
+        kind: PrinterFault,
+        happened: str,
+        remedy: str,
+        *,
+        begun: bool = False,
+        kept: bool = False,
+    ) -> None:
+        super().__init__(device, happened, remedy)
+        self.kind = kind
+        self.begun = begun
+        """False: nothing was printed, and it can be tried again. True: nobody but people can tell."""
+        self.kept = kept
+        """The system keeps the sheet and prints it as soon as the printer can."""
 
 
 @runtime_checkable
 class Printer(Protocol):
-    """A slip printer."""
+    """A printer of badges, wristbands or slips, used by one thread."""
 
-    def print_slip(self, slip: Slip) -> None:
-        """Prints a slip. Raises DeviceError."""
+    @property
+    def name(self) -> str:
+        """What the printer is called at this gate."""
+        ...
+
+    def check(self) -> None:
+        """Asks whether it could print now. Raises PrinterError."""
+        ...
+
+    def print_sheet(self, sheet: Sheet) -> None:
+        """Prints a page, and returns when the printer has it all. Raises PrinterError."""
         ...
 
     def close(self) -> None: ...

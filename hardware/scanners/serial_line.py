@@ -42,14 +42,15 @@ def _open(path: Path, baud: int, name: str) -> SerialLine:
     except OSError as why:
         raise may_not_open(name, path, why, "dialout") from why
     try:
-        _set_up(descriptor, SPEEDS[baud])
+        set_up(descriptor, SPEEDS[baud])
     except (OSError, termios.error) as why:
         os.close(descriptor)
         raise DeviceError(name, f"{path} is no serial line.", 'Name another in the settings, source = "…".') from why
     return SerialLine(descriptor)
 
 
-def _set_up(descriptor: int, speed: int) -> None:
+def set_up(descriptor: int, speed: int) -> None:
+    """Eight bits, no parity, no handshake, and nobody else on the line. Raises OSError or termios.error."""
     # Two programs on one line would get half a code each.
     fcntl.ioctl(descriptor, termios.TIOCEXCL)
     tty.setraw(descriptor, termios.TCSANOW)

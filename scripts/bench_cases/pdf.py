@@ -31,7 +31,7 @@ from sync_server.ticket_files import files
 from sync_server.ticket_files.batches import queue
 from sync_server.ticket_files.batches.printing import Batches
 from sync_server.ticket_files.pdf.page import HEIGHT, WIDTH
-from sync_server.ticket_files.pdf.pen import Pen
+from shared.drawing.pen import Pen
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.keys import codes, signing_keys
 from sync_server.tickets.queries import Ticket, TicketFilter

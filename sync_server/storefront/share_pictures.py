@@ -11,7 +11,7 @@ import cairocffi
 
 from sync_server.appearance import made_covers
 from sync_server.appearance.made_covers import ARCH, CIRCLE, Composition, MadeCover, Shape
-from sync_server.ticket_files.pdf.pen import BOLD, Pen, Style
+from shared.drawing.pen import BOLD, Pen, Style
 
 WIDTH: Final = 1200
 HEIGHT: Final = 630

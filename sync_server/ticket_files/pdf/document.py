@@ -12,7 +12,7 @@ import cairocffi
 from shared.clock import Millis
 from sync_server.ticket_files.face import TicketFace
 from sync_server.ticket_files.pdf.page import HEIGHT, WIDTH, Look, draw
-from sync_server.ticket_files.pdf.pen import Pen
+from shared.drawing.pen import Pen
 
 
 class Target(Protocol):

@@ -10,7 +10,7 @@ import cairocffi
 
 from sync_server.appearance.colours import BLACK, WHITE, Colour, readable, text_on
 from sync_server.ticket_files.face import Labelled, TicketFace
-from sync_server.ticket_files.pdf.pen import BOLD, Pen, Style
+from shared.drawing.pen import BOLD, Pen, Style
 from sync_server.tickets.keys import codes
 
 WIDTH: Final = 595.28

@@ -1,12 +1,12 @@
-"""What lamps, loudspeakers, barriers and printers promise; loudspeaker and fake pass the same tests."""
+"""What lamps, loudspeakers and barriers promise; loudspeaker and fake pass the same tests."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
 
-from hardware.fakes import FakeBarrier, FakeIndicator, FakePrinter
-from hardware.ports import Barrier, DeviceError, Indicator, Printer, Signal, Slip
+from hardware.fakes import FakeBarrier, FakeIndicator
+from hardware.ports import Barrier, DeviceError, Indicator, Signal
 from hardware.sound import Sound
 
 
@@ -73,14 +73,3 @@ def test_a_jammed_barrier_says_so_and_counts_nothing() -> None:
     barrier.free()
     barrier.let_one_through()
     assert barrier.openings == 1
-
-
-def test_a_printer_without_paper_says_so() -> None:
-    printer, slip = FakePrinter(), Slip("Seat", ("Row 4", "Seat 12"))
-    assert isinstance(printer, Printer)
-    printer.run_out_of_paper()
-    with pytest.raises(DeviceError, match="no paper"):
-        printer.print_slip(slip)
-    printer.load_paper()
-    printer.print_slip(slip)
-    assert printer.slips == [slip]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 import cairocffi
 import pangocairocffi
 import pangocffi
-
-from sync_server.appearance.colours import Colour
 
 FAMILIES: Final = (
     "Noto Sans",
@@ -28,6 +26,15 @@ _RIGHT_TO_LEFT: Final = frozenset({"R", "AL"})
 _STRONG: Final = frozenset({"L", *_RIGHT_TO_LEFT})
 
 
+class Colour(Protocol):
+    """A colour of any kind."""
+
+    @property
+    def parts(self) -> tuple[float, float, float]:
+        """Red, green and blue, each from 0 to 1."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How a text looks."""
@@ -39,6 +46,8 @@ class Style:
     lines: int = 0  # more are cut off with an ellipsis; 0: as many as there are
     height: float = 0  # what has no room in it is cut off likewise; 0: any
     at_right: bool = False
+    centred: bool = False
+    whole_words: bool = False  # a word too long for a line makes the text smaller instead of being broken
 
 
 class Pen:
@@ -64,6 +73,10 @@ class Pen:
                 return fitting
         return replace(style, size=sizes[-1], lines=0, height=height)
 
+    def height_of(self, text: str, width: float, style: Style) -> float:
+        """How high a text is in lines of this width."""
+        return _height(self._layout(text, width, style))
+
     def width_of(self, text: str, style: Style) -> float:
         """How wide a text is in one line."""
         return _width(self._layout(text, None, style))
@@ -77,11 +90,8 @@ class Pen:
         layout.text = text
         if width is not None:
             layout.width = pangocffi.units_from_double(width)
-            layout.wrap = pangocffi.WrapMode.WORD_CHAR
-        # Pango's left is where a line begins: of Hebrew and Arabic that is the right.
-        layout.alignment = (
-            pangocffi.Alignment.RIGHT if is_right_to_left(text) is not style.at_right else pangocffi.Alignment.LEFT
-        )
+            layout.wrap = pangocffi.WrapMode.WORD if style.whole_words else pangocffi.WrapMode.WORD_CHAR
+        layout.alignment = _alignment(text, style)
         layout.spacing = pangocffi.units_from_double(style.spacing)
         if style.lines or style.height:
             layout.height = pangocffi.units_from_double(style.height) if style.height else -style.lines
@@ -127,6 +137,13 @@ def is_right_to_left(text: str) -> bool:
     """Whether the first letter that has a direction is written from the right."""
     directions = (unicodedata.bidirectional(letter) for letter in text)
     return next((each for each in directions if each in _STRONG), "L") in _RIGHT_TO_LEFT
+
+
+def _alignment(text: str, style: Style) -> pangocffi.Alignment:
+    if style.centred:
+        return pangocffi.Alignment.CENTER
+    # Pango's left is where a line begins: of Hebrew and Arabic that is the right.
+    return pangocffi.Alignment.RIGHT if is_right_to_left(text) is not style.at_right else pangocffi.Alignment.LEFT
 
 
 def _runs(modules: Sequence[int]) -> list[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Printers of badges, wristbands and slips."""

@@ -1,0 +1,1 @@
+"""Text, shapes and codes on a page, for tickets, badges and pictures."""

@@ -1,0 +1,102 @@
+"""A private CUPS with one queue, whose printer is a folder: a file `empty` takes its paper away."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+CUPSD = shutil.which("cupsd") or shutil.which("/usr/sbin/cupsd")
+_EXEC = Path("/usr/lib/cups/daemon/cups-exec")
+
+_BACKEND = """#!/bin/sh
+[ $# -eq 0 ] && exit 0
+here=$(cat "$(dirname "$0")/folder")
+while [ -e "$here/empty" ]; do echo 'STATE: +media-empty-error' >&2; sleep 0.05; done
+echo 'STATE: -media-empty-error' >&2
+cat "${6:--}" > "$here/printed/$1.part" && mv "$here/printed/$1.part" "$here/printed/$1.pdf"
+"""
+_RULES = """Listen 127.0.0.1:{port}
+Browsing Off
+<Policy default>
+<Limit All>
+Order allow,deny
+Allow localhost
+</Limit>
+</Policy>
+<Location />
+Order allow,deny
+Allow localhost
+</Location>
+"""
+
+
+class CupsServer:
+    """A scheduler with the queue `badges`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.printed = folder / "printed"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._files()
+        self._process = subprocess.Popen(
+            [str(CUPSD), "-f", "-c", str(folder / "etc/cupsd.conf"), "-s", str(folder / "etc/cups-files.conf")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        give_up = time.monotonic() + 30
+        while not self._answers():
+            assert self._process.poll() is None and time.monotonic() < give_up, "cupsd did not start"
+            time.sleep(0.05)
+        self.run("lpadmin", "-p", "badges", "-v", "folder:/x", "-E")
+
+    def _files(self) -> None:
+        folder = self.folder
+        for name in ("etc", "bin/backend", "bin/daemon", "printed", "spool", "tmp", "state", "cache", "log"):
+            (folder / name).mkdir(parents=True)
+        for path in (folder, self.printed, folder / "tmp", folder / "spool"):
+            path.chmod(0o777)
+        for parent in folder.parents:
+            if parent.stat().st_uid == os.getuid() and parent != Path("/"):
+                parent.chmod(parent.stat().st_mode | 0o011)
+        shutil.copy(_EXEC, folder / "bin/daemon/cups-exec")
+        backend = folder / "bin/backend/folder"
+        backend.write_text(_BACKEND.replace('$(cat "$(dirname "$0")/folder")', str(folder)))
+        backend.chmod(0o755)
+        names = {"ServerRoot": "etc", "ServerBin": "bin", "RequestRoot": "spool", "TempDir": "tmp"}
+        names |= {"StateDir": "state", "CacheDir": "cache"}
+        lines = [f"{name} {folder / where}" for name, where in names.items()]
+        lines += [f"{name}Log {folder / 'log' / name.lower()}" for name in ("Error", "Access", "Page")]
+        (folder / "etc/cups-files.conf").write_text("\n".join([*lines, "User lp", "Group lp", "SystemGroup root\n"]))
+        (folder / "etc/cupsd.conf").write_text(_RULES.format(port=self.port))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"CUPS_SERVER": f"127.0.0.1:{self.port}"}
+
+    def run(self, *command: str) -> None:
+        subprocess.run(command, check=True, capture_output=True, env=os.environ | self.environment)
+
+    def run_out_of_paper(self) -> None:
+        (self.folder / "empty").touch()
+
+    def load_paper(self) -> None:
+        (self.folder / "empty").unlink(missing_ok=True)
+
+    def pages(self) -> list[bytes]:
+        """The documents that were printed, in their order."""
+        return [path.read_bytes() for path in sorted(self.printed.glob("*.pdf"), key=lambda path: int(path.stem))]
+
+    def close(self) -> None:
+        self.load_paper()
+        self._process.terminate()
+        self._process.wait(10)
+
+    def _answers(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
