@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from gate_app.badges.settings import PrinterSettings
 from hardware.devices import ReaderOptions
 from hardware.pins.options import Fail, PinOptions, SignalOptions
 from hardware.ports import ReaderKind
@@ -82,6 +83,7 @@ class Config(BaseSettings):
     unturned: Literal["annul", "keep"] = "annul"  # the admission of a guest who did not
     party: Literal["choose", "all"] = "choose"  # whether somebody chooses who of a party comes in
     pins: PinSettings = PinSettings()
+    printer: PrinterSettings | None = None
     screen_host: str = "127.0.0.1"
     screen_port: int = Field(default=8100, ge=0, le=65535)
     screen_names: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from shutil import rmtree
 from typing import Any
 
 from gate_app.assignments import AssignmentStore, gate_at
+from gate_app.badges.queue import BadgeQueue
 from gate_app.config import Config, read_config
 from gate_app.database import Database, open_database
 from gate_app.home import Home
@@ -166,6 +167,7 @@ class GateContext:
         tell: Callable[[str | None], None] = lambda _words: None,
         parties: Parties | None = None,
         taken_back: Callable[[int], None] = lambda _seq: None,
+        badges: BadgeQueue | None = None,
     ) -> Desk:
         """What its people do at this gate, for pages and commands."""
         return Desk(
@@ -183,6 +185,7 @@ class GateContext:
             lamp=lamp,
             choose_gate=self.choose_gate,
             tell=tell,
+            badges=badges,
         )
 
     def close(self) -> None:

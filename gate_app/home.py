@@ -39,6 +39,11 @@ class Home:
         return self.folder / "gate.db"
 
     @property
+    def badges(self) -> Path:
+        """What became of the badges that were printed here."""
+        return self.folder / "badges.db"
+
+    @property
     def assignments(self) -> Path:
         """The device's assignments."""
         return self.folder / "posts.json"

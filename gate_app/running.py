@@ -16,6 +16,8 @@ from typing import Any
 from rich.console import Console
 
 from gate_app.app import http_transport, jitter
+from gate_app.badges.opening import open_badges
+from gate_app.badges.queue import BadgeQueue
 from gate_app.commands import sync_line
 from gate_app.config import ReaderSettings
 from gate_app.database import has_room
@@ -57,11 +59,12 @@ LAST_SYNC_S = 3.0
 class LampAndScreen:
     """Shows verdicts at a real gate: lamp, sound and barrier first, then the screen."""
 
-    def __init__(self, outputs: Indicators, feed: Feed, turns: Turns | None = None) -> None:
+    def __init__(self, outputs: Indicators, feed: Feed, turns: Turns | None = None, badges: BadgeQueue | None = None) -> None:
         """Takes over devices that are open. `turns` hears for which admissions the barrier opened."""
         self._signals = outputs
         self._feed = feed
         self._turns = turns
+        self._badges = badges
 
     def show(self, result: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
         """A new verdict."""
@@ -69,6 +72,8 @@ class LampAndScreen:
         if opened and self._turns is not None and result["seq"] is not None:
             self._turns.opened(result["seq"])
         self._feed.show(result)
+        if self._badges is not None:
+            self._badges.recorded(result["seq"])
 
     def repeat(self, result: dict[str, Any]) -> None:
         """The same ticket again; the verdict stands."""
@@ -86,16 +91,17 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         context.choose_gate(gate)
         _count_occupancies(context)
         feed = _open_feed(context)
+        badges = open_badges(context, feed.fault, stop, cleanup)
         outputs, turns = open_outputs(context, feed, cleanup)
-        lamp = LampAndScreen(outputs, feed, turns)
+        lamp = LampAndScreen(outputs, feed, turns, badges)
         parties = parties_of(context, feed, turns, stop)
         readers = _open_readers(context, kinds, feed, stop, cleanup)
         context.health.readers = tuple(f"{settings.kind}: {reader.name}" for settings, reader in readers)
         context.health.faults = feed.faults
-        desk = context.desk(lamp, partial(feed.fault, "info"), parties, feed.taken_back)
+        desk = context.desk(lamp, partial(feed.fault, "info"), parties, feed.taken_back, badges)
         pictures = live_pictures(context, readers)
         _open_screen(context, feed, desk, pictures, port=screen_port, stop=stop, cleanup=cleanup)
-        serve = partial(_serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking)
+        serve = partial(_serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking, badges=badges)
         threads = [
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
             for settings, reader in readers
@@ -234,6 +240,7 @@ def _serve(
     feed: Feed,
     stop: threading.Event,
     looking: Callable[[], bool] = lambda: False,
+    badges: BadgeQueue | None = None,
 ) -> None:
     def report(fault: DeviceError | None) -> None:
         feed.fault(reader.name, str(fault) if fault else None)
@@ -248,6 +255,8 @@ def _serve(
             if looking():
                 feed.show(parties.look(presentation))
             else:
+                if badges is not None:
+                    badges.read(reading.text)
                 parties.present(presentation, lamp)
         except Exception as why:
             # One scan that fails must not stop the reader: the next ticket may be fine.

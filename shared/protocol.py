@@ -127,6 +127,7 @@ class Health(Message, frozen=True, kw_only=True):
     readers: Annotated[list[ShortText], msgspec.Meta(max_length=8)] = []
     faults: Annotated[list[ShortText], msgspec.Meta(max_length=8)] = []
     system: ShortText = ""
+    printer: ShortText = ""
 
 
 class HelloRequest(Message, frozen=True, kw_only=True):

@@ -104,6 +104,7 @@ class TicketTypeRow:
     number: int
     name: str
     check: str = ""
+    badge: str = ""  # the layout that gates print on admission (shared.badges.layout); empty: none
 
 
 @dataclass(frozen=True, slots=True)

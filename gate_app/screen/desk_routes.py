@@ -23,7 +23,7 @@ DESK_WORDS = (
     *("nothing_found", "no_admissions", "name_locked", "look", "admit", "override", "annul", "remove", "this_screen"),
     *("steward", "supervisor", "paired_at", "no_contact", "names_on", "seat_unknown", "valid", "cancelled"),
     *("blocked", "unpaid", "info_start", "info_stop", "train_start", "train_stop", "doors_open", "doors_close"),
-    *("sure_empty", "link_valid"),
+    *("sure_empty", "link_valid", "print_badge"),
 )
 
 

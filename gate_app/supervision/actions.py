@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gate_app.assignments import AssignmentStore, gate_at
+from gate_app.badges import due as badges
 from gate_app.journal import history
 from gate_app.journal.journal import Journal
 from gate_app.scanning.gathering import Gathering
@@ -136,6 +137,11 @@ class SupervisorActions:
     def show_names(self, by: SupervisorRow, screen: str) -> Entry:
         """Records who let a screen show names."""
         return self._note(EntryKind.OPERATOR, by, details={"names_at": screen})
+
+    def print_again(self, event: int, ticket_id: int, by: SupervisorRow) -> Entry:
+        """Records who asked for a ticket's badge once more; the gate's printer takes it from there."""
+        details = badges.request(event, ticket_id)
+        return self._note(EntryKind.OPERATOR, by, event=event, ticket_id=ticket_id, details=details)
 
     def _note(self, kind: EntryKind, by: SupervisorRow, **fields: Any) -> Entry:
         return self._journal.append(

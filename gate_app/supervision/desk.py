@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gate_app.assignments import AssignmentStore
+from gate_app.badges.queue import BadgeQueue
 from gate_app.journal.journal import Journal
 from gate_app.journal.lines import clean, entry_line
 from gate_app.scanning.gate import Gate, Lamp, Presentation
@@ -22,7 +23,7 @@ from gate_app.time_keeper import TimeKeeper
 from gate_app.words import say
 from shared.admission import Override
 from shared.device_gates import usable
-from shared.errors import Forbidden, InvalidRequest, NotFound
+from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from shared.numerals import whole
 from shared.scans import Entry
 from shared.snapshot import SupervisorRow, TicketRow
@@ -54,6 +55,7 @@ class Desk:
     """Shows on all screens that scans are only looked up, or with None that they count again."""
     taken_back: Callable[[int], None] = lambda _seq: None
     """Shows on all screens that an admission was annulled."""
+    badges: BadgeQueue | None = None
     _info_until: int = field(default=0, init=False)
 
     def perform(self, action: str, fields: Fields, screen: Screen) -> Answer:
@@ -137,6 +139,23 @@ class Desk:
         self.taken_back(seq)
         return _done(entry, say("desk.annulled", which=self.describe(taken_back), by=by.name))
 
+    def print_again(self, fields: Fields, _screen: Screen) -> Answer:
+        """Prints a ticket's badge once more, whatever became of the one of its admission."""
+        event, ticket_id = self._ticket(fields)
+        if self.badges is None:
+            raise Conflict(say("printer.none"), code="no_printer")
+        snapshot = self.roster.snapshots.get(event)
+        row = snapshot.ticket(ticket_id) if snapshot else None
+        if snapshot is None or row is None:
+            raise NotFound(say("desk.gone"), code="ticket_gone")
+        kind = snapshot.rows.types.get(row.ticket_type)
+        if kind is None or not kind.badge:
+            raise Conflict(say("printer.no_layout", type=kind.name if kind else ""), code="no_layout")
+        by = self._supervisor(fields)
+        entry = self.actions.print_again(event, ticket_id, by)
+        self.badges.recorded(entry.seq)
+        return _done(entry, say("printer.again", which=row.number, by=by.name))
+
     def doors(self, fields: Fields, _screen: Screen) -> Answer:
         """Opens the doors or a closed gate by hand, or undoes that."""
         event, gate, opened = self._event(fields), _text(fields, "gate"), fields.get("opened") is True
@@ -214,6 +233,7 @@ class Desk:
         gate = self.gathering.gate_of(event)
         return {
             "info": self.looking(),
+            "printer": self.badges is not None,
             "training": self.gathering.training,
             "gate": gate.code if gate else "",
             "gates": self._gates(event),
@@ -308,6 +328,7 @@ _ACTIONS = {
     "override": Action(Desk.override),
     "annul": Action(Desk.annul),
     "names": Action(Desk.names),
+    "print": Action(Desk.print_again),
     "doors": Action(Desk.doors, supervisor=True),
     "empty-house": Action(Desk.empty_house, supervisor=True),
     "train": Action(Desk.train, supervisor=True),

@@ -29,6 +29,8 @@ class HealthTeller:
         """The readers that are open, by kind and name."""
         self.faults: Callable[[], tuple[str, ...]] = tuple
         """What does not work just now, in words."""
+        self.printer: Callable[[], str] = str
+        """The printer by its kind, and how it is in a word; empty without one."""
 
     def now(self) -> Health:
         """How the machine is."""
@@ -45,6 +47,7 @@ class HealthTeller:
             disk_low=disk["low"],
             readers=[reader[:_LONGEST] for reader in self.readers[:MOST]],
             faults=list(faults),
+            printer=self.printer()[:_LONGEST],
             system=platform.platform(terse=True)[:_LONGEST],
         )
 

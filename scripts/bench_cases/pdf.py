@@ -22,6 +22,7 @@ from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.sold_tickets import issue_tickets
 from scripts.benchmarking.statistics import Spread, milliseconds
 from shared.clock import wall_clock
+from shared.drawing.pen import Pen
 from shared.tickets import SIGNED_AS
 from sync_server.app import ServerRuntime
 from sync_server.appearance.colours import BLACK
@@ -31,7 +32,6 @@ from sync_server.ticket_files import files
 from sync_server.ticket_files.batches import queue
 from sync_server.ticket_files.batches.printing import Batches
 from sync_server.ticket_files.pdf.page import HEIGHT, WIDTH
-from shared.drawing.pen import Pen
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.keys import codes, signing_keys
 from sync_server.tickets.queries import Ticket, TicketFilter

@@ -104,5 +104,6 @@ def _code(pen: Pen, text: str, side: float, dot: float) -> None:
         # As many dots each: where some modules had one more, readers would lose the grid.
         module -= module % dot
     begin = (side - module * len(matrix)) / 2
+    x, y = pen.on_dot(begin, begin) if dot else (begin, begin)
     pen.area(0, 0, side, side, WHITE)
-    pen.modules(matrix, begin, begin, module * len(matrix), BLACK)
+    pen.modules(matrix, x, y, module * len(matrix), BLACK)

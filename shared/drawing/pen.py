@@ -122,6 +122,12 @@ class Pen:
                 self._context.rectangle(x + begin * size, y + row * size, (end - begin) * size, size)
         self._context.fill()
 
+    def on_dot(self, x: float, y: float) -> tuple[float, float]:
+        """The point nearest to this one that lies on the corner of a dot, on pages that have dots."""
+        across, down = self._context.user_to_device(x, y)
+        nearest: tuple[float, float] = self._context.device_to_user(round(across), round(down))
+        return nearest
+
     def picture(self, surface: cairocffi.ImageSurface, x: float, y: float, height: float) -> None:
         """Draw a picture with this height."""
         scale = height / surface.get_height()

@@ -90,6 +90,7 @@ class DeviceHealth(BaseModel):
     readers: list[str] = []
     faults: list[str] = []
     system: str = ""
+    printer: str = ""
 
 
 class DeviceOut(EditedView):

@@ -9,9 +9,9 @@ from typing import Final
 
 import cairocffi
 
+from shared.drawing.pen import BOLD, Pen, Style
 from sync_server.appearance import made_covers
 from sync_server.appearance.made_covers import ARCH, CIRCLE, Composition, MadeCover, Shape
-from shared.drawing.pen import BOLD, Pen, Style
 
 WIDTH: Final = 1200
 HEIGHT: Final = 630

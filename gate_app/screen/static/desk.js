@@ -96,6 +96,12 @@ function line(main, more, ...buttons) {
   return node;
 }
 
+// Only at a gate with a printer.
+function printButtons(what, fields) {
+  const print = () => withPin(WORDS.print_badge + " · " + what, "print", fields);
+  return situation.printer ? [button(WORDS.print_badge, print)] : [];
+}
+
 function ticketLine(ticket) {
   const main = [seatOf(ticket.row, ticket.seat) || WORDS.seat_unknown, ticket.name].filter(Boolean).join(" · ");
   const more = [ticket.number, ticket.type, ticket.zone, WORDS[ticket.state] || ticket.state].filter(Boolean).join(" · ");
@@ -103,6 +109,7 @@ function ticketLine(ticket) {
     main, more,
     button(WORDS.look, () => trying(() => showTicket("look", ticket.ticket))),
     button(WORDS.admit, () => trying(() => showTicket("admit", ticket.ticket)), "first"),
+    ...printButtons(ticket.number, { ticket: ticket.ticket }),
   );
 }
 
@@ -136,7 +143,8 @@ async function search(event) {
 function admissionLine(one) {
   const main = "#" + one.seq + " · " + (seatOf(one.row, one.seat) || one.zone || WORDS.seat_unknown);
   const annul = () => withPin(WORDS.annul + " #" + one.seq, "annul", { seq: one.seq }, { reason: true });
-  return line(main, [one.local, one.ticket, one.reader].join(" · "), button(WORDS.annul, annul));
+  const print = one.direction === "entry" ? printButtons(one.ticket, { seq: one.seq }) : [];
+  return line(main, [one.local, one.ticket, one.reader].join(" · "), button(WORDS.annul, annul), ...print);
 }
 
 async function drawLatest() {

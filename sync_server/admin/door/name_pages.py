@@ -12,10 +12,10 @@ from typing import Final
 import cairocffi
 
 from shared.clock import Millis
+from shared.drawing.pen import BOLD, Pen, Style
 from sync_server.appearance.colours import Colour
 from sync_server.plumbing.texts import Translator
 from sync_server.ticket_files.pdf.page import HEIGHT, WIDTH
-from shared.drawing.pen import BOLD, Pen, Style
 
 _MARGIN: Final = 36.0
 _INNER: Final = WIDTH - 2 * _MARGIN

@@ -10,9 +10,9 @@ from typing import Protocol
 import cairocffi
 
 from shared.clock import Millis
+from shared.drawing.pen import Pen
 from sync_server.ticket_files.face import TicketFace
 from sync_server.ticket_files.pdf.page import HEIGHT, WIDTH, Look, draw
-from shared.drawing.pen import Pen
 
 
 class Target(Protocol):

@@ -8,9 +8,9 @@ from typing import Final
 
 import cairocffi
 
+from shared.drawing.pen import BOLD, Pen, Style
 from sync_server.appearance.colours import BLACK, WHITE, Colour, readable, text_on
 from sync_server.ticket_files.face import Labelled, TicketFace
-from shared.drawing.pen import BOLD, Pen, Style
 from sync_server.tickets.keys import codes
 
 WIDTH: Final = 595.28

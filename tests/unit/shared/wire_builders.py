@@ -83,7 +83,7 @@ def one_row_of_each_kind() -> tuple[AnyRow, ...]:
         an_event_row(rescheduled_at=EIGHT + HOUR, anti_passback=True, venue="Town hall"),
         GateRow(2, "A", "North door", zones=(1, 3), capacity=400, step_free=True),
         ZoneRow(1, "Floor", "ga_standing", capacity=1_200, membership_tier="gold"),
-        TicketTypeRow(1, "Concession", "student card"),
+        TicketTypeRow(1, "Concession", "student card", "width_mm = 86"),
         a_ticket_row(flags=TicketFlags.WHEELCHAIR | TicketFlags.VIP, name="Zoë", notes="aisle"),
         KeyRow(3, "org-1", bytes(range(32)), "active"),
         DeviceRow(4, "Gate A left", bytes(range(32, 64)), revoked=True),
