@@ -16,7 +16,7 @@ from typing import Any
 from rich.console import Console
 
 from gate_app.app import http_transport, jitter
-from gate_app.badges.opening import open_badges
+from gate_app.badges.opening import Parts, open_badges
 from gate_app.badges.queue import BadgeQueue
 from gate_app.commands import sync_line
 from gate_app.config import ReaderSettings
@@ -91,7 +91,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         context.choose_gate(gate)
         _count_occupancies(context)
         feed = _open_feed(context)
-        badges = open_badges(context, feed.fault, stop, cleanup)
+        badges = _open_badges(context, feed, stop, cleanup)
         outputs, turns = open_outputs(context, feed, cleanup)
         lamp = LampAndScreen(outputs, feed, turns, badges)
         parties = parties_of(context, feed, turns, stop)
@@ -147,6 +147,15 @@ def _open_feed(context: GateContext) -> Feed:
     # Before the first screen opens: what is not known yet must not look ready.
     feed.status(status(context.status_source()))
     return feed
+
+
+def _open_badges(context: GateContext, feed: Feed, stop: threading.Event, cleanup: ExitStack) -> BadgeQueue | None:
+    parts = Parts(context.home.badges, context.journal, context.roster, context.time, context.host.monotonic)
+    settings = context.config.printer
+    queue = open_badges(settings, parts, feed.fault, stop, cleanup)
+    if settings is not None and queue is not None:
+        context.health.printer = lambda: f"{settings.kind}: {queue.state}"
+    return queue
 
 
 def _open_readers(

@@ -25,6 +25,11 @@ def day_and_clock(moment: int, timezone: str) -> str:
     return f"{then:%a} {then.day} {then:%H:%M:%S}{suffix}"
 
 
+def date(moment: int, timezone: str) -> str:
+    """The date of a time in `timezone`: 2026-07-04."""
+    return at(moment, _zone(timezone)[0]).date().isoformat()
+
+
 def iso(moment: int) -> str:
     """A time as ISO 8601 in UTC: 2026-07-04T17:30:00.000Z."""
     return f"{_second(moment // 1000)}.{moment % 1000:03}Z"

@@ -4,8 +4,7 @@ import queue
 import threading
 from collections.abc import Callable
 
-from hardware.ports import DeviceError, MonotonicNs, PrinterError, Reading, Sheet, Signal
-from hardware.printers.faults import out_of_paper, unplugged
+from hardware.ports import DeviceError, MonotonicNs, PrinterError, PrinterFault, Reading, Sheet, Signal
 
 
 class FakeReader:
@@ -129,17 +128,17 @@ class FakePrinter:
 
     def run_out_of_paper(self, *, halfway: bool = False) -> None:
         """`halfway`: at the next sheet, a part of which it prints."""
-        self._fault = out_of_paper(self.name, begun=halfway)
+        self._fault = _fault(PrinterFault.NO_PAPER, "The printer has no paper.", begun=halfway)
 
     def unplug(self) -> None:
-        self._fault = unplugged(self.name)
+        self._fault = _fault(PrinterFault.UNPLUGGED, "The printer is not there.")
 
     def recover(self) -> None:
         self._fault = None
 
     def check(self) -> None:
         if self.closed:
-            raise unplugged(self.name)
+            raise _fault(PrinterFault.UNPLUGGED, "The printer is closed.")
         if self._fault is not None and not self._fault.begun:
             raise self._fault
 
@@ -151,3 +150,7 @@ class FakePrinter:
 
     def close(self) -> None:
         self.closed = True
+
+
+def _fault(kind: PrinterFault, happened: str, *, begun: bool = False) -> PrinterError:
+    return PrinterError(FakePrinter.name, kind, happened, "See to it; it goes on by itself.", begun=begun)

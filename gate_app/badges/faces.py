@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from gate_app.screen.feed import zone_named
 from gate_app.snapshots.roster import EventSnapshot
+from gate_app.time_format import date
 from shared.snapshot import TicketRow
 
 
@@ -22,10 +20,6 @@ def words_of(snapshot: EventSnapshot, row: TicketRow, code: str) -> dict[str, st
         "number": row.number,
         "event": event.name if event else "",
         "venue": event.venue if event else "",
-        "date": _date(event.starts_at, event.timezone) if event else "",
+        "date": date(event.starts_at, event.timezone) if event else "",
         "code": code,
     }
-
-
-def _date(at: int, timezone: str) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).astimezone(zone_named(timezone)).date().isoformat()

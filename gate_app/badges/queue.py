@@ -16,7 +16,6 @@ from gate_app.badges.sheet import sheet_of
 from gate_app.badges.words import fault_words, unsure_words
 from gate_app.journal.journal import Journal
 from gate_app.snapshots.roster import Roster
-from gate_app.supervision.actions import age_of
 from gate_app.time_keeper import TimeKeeper
 from hardware.ports import DeviceError, Printer, PrinterError, Sheet
 from shared.badges.layout import read_layout
@@ -127,13 +126,12 @@ class BadgeQueue:
                 asked = asked_by(entry)
                 if asked:
                     self._records.settle(entry.event, entry.ticket_id)
-                at = entry.wall + entry.offset
-                self._records.add(Badge(entry.event, entry.ticket_id, asked, entry.seq, at))
+                self._records.add(Badge(entry.event, entry.ticket_id, asked, entry.seq, _at(entry)))
             self._new.popleft()
 
     def _gets_one(self, entry: Entry) -> bool:
         wanted = is_due(entry) and (self._settings.on_admission or bool(asked_by(entry)))
-        return wanted and age_of(entry, self._time.now(), self._time.boot) <= TOO_LATE_MS
+        return wanted and self._time.now().at - _at(entry) <= TOO_LATE_MS
 
     def _leave_late_ones(self) -> None:
         now = self._time.now().at
@@ -193,6 +191,10 @@ class BadgeQueue:
     def _well(self) -> None:
         self.state = "ready"
         self._report(self._settings.name, None)
+
+
+def _at(entry: Entry) -> int:
+    return entry.wall + entry.offset
 
 
 def _after(fault: PrinterError) -> State:
