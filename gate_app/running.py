@@ -59,7 +59,9 @@ LAST_SYNC_S = 3.0
 class LampAndScreen:
     """Shows verdicts at a real gate: lamp, sound and barrier first, then the screen."""
 
-    def __init__(self, outputs: Indicators, feed: Feed, turns: Turns | None = None, badges: BadgeQueue | None = None) -> None:
+    def __init__(
+        self, outputs: Indicators, feed: Feed, turns: Turns | None = None, badges: BadgeQueue | None = None
+    ) -> None:
         """Takes over devices that are open. `turns` hears for which admissions the barrier opened."""
         self._signals = outputs
         self._feed = feed

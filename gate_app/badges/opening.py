@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gate_app.badges.queue import BadgeQueue, Report
 from gate_app.badges.records import Records
-from gate_app.badges.settings import PrinterSettings
+from gate_app.config import PrinterSettings
 from gate_app.journal.journal import Journal
 from gate_app.snapshots.roster import Roster
 from gate_app.time_keeper import TimeKeeper

@@ -11,9 +11,9 @@ from typing import Final, Protocol
 from gate_app.badges.due import asked_by, is_due
 from gate_app.badges.faces import words_of
 from gate_app.badges.records import Badge, Records, State
-from gate_app.badges.settings import PrinterSettings
 from gate_app.badges.sheet import sheet_of
 from gate_app.badges.words import fault_words, unsure_words
+from gate_app.config import PrinterSettings
 from gate_app.journal.journal import Journal
 from gate_app.snapshots.roster import Roster
 from gate_app.time_keeper import TimeKeeper

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gate_app.badges.settings import PrinterSettings
+from gate_app.config import PrinterSettings
 from hardware.ports import DeviceError, Sheet
 from shared.badges.layout import Layout
 

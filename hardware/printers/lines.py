@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from hardware.ports import PrinterError, PrinterFault
 from hardware.printers.faults import no_permission, other, unplugged
-from hardware.scanners.serial_line import SPEEDS, set_up
+from hardware.serial_settings import SPEEDS, set_up
 
 CONNECT_S: Final = 3.0
 STALLED_S: Final = 10.0

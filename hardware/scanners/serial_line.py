@@ -1,21 +1,14 @@
 """Scanners on a serial line, or on USB in serial mode."""
 
 import codecs
-import fcntl
 import os
 import termios
-import tty
 from pathlib import Path
-from typing import Final
 
 from hardware.ports import DeviceError, MonotonicNs
 from hardware.scanners.found import LINES, may_not_open, path_of, serial_lines
 from hardware.scanners.scanner import Scanner
-
-SPEEDS: Final = {
-    speed: getattr(termios, f"B{speed}") for speed in (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
-}
-"""The speeds that a line can have, and how the system calls them."""
+from hardware.serial_settings import SPEEDS, set_up
 
 
 class SerialLine:
@@ -47,16 +40,3 @@ def _open(path: Path, baud: int, name: str) -> SerialLine:
         os.close(descriptor)
         raise DeviceError(name, f"{path} is no serial line.", 'Name another in the settings, source = "…".') from why
     return SerialLine(descriptor)
-
-
-def set_up(descriptor: int, speed: int) -> None:
-    """Eight bits, no parity, no handshake, and nobody else on the line. Raises OSError or termios.error."""
-    # Two programs on one line would get half a code each.
-    fcntl.ioctl(descriptor, termios.TIOCEXCL)
-    tty.setraw(descriptor, termios.TCSANOW)
-    settings = termios.tcgetattr(descriptor)
-    control = settings[2] & ~(termios.CSIZE | termios.PARENB | termios.CSTOPB | termios.CRTSCTS)
-    settings[2] = control | termios.CS8 | termios.CREAD | termios.CLOCAL
-    settings[4] = settings[5] = speed
-    termios.tcsetattr(descriptor, termios.TCSANOW, settings)
-    termios.tcflush(descriptor, termios.TCIFLUSH)

@@ -13,7 +13,7 @@ import pytest
 
 from gate_app.badges.queue import TOO_LATE_MS, BadgeQueue
 from gate_app.badges.records import Records, State
-from gate_app.badges.settings import PrinterSettings
+from gate_app.config import PrinterSettings
 from gate_app.running import LampAndScreen
 from gate_app.supervision.desk import Desk
 from gate_app.supervision.screens import OWNER
@@ -317,7 +317,7 @@ def test_the_lamp_comes_first(tmp_path: Path) -> None:
         def __getattr__(self, _method: str) -> Any:
             return lambda *_arguments: order.append(self.name)
 
-    LampAndScreen(Part("lamp"), Part("screen"), Part("printer")).show({"seq": 7}, None, None)
+    LampAndScreen(Part("lamp"), Part("screen"), badges=Part("printer")).show({"seq": 7}, None, None)
     assert order == ["lamp", "screen", "printer"]
 
 
