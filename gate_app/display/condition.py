@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from gate_app.display.json_fields import JsonObject, number, sequence, text
 from gate_app.words import say
+from shared.ago import ago
 
 STALE_AFTER_S = 15 * 60
 STUCK = say("trouble.stuck")
@@ -27,6 +28,8 @@ class Condition:
     unsent: int
     snapshot: str
     snapshot_old: bool
+    heard: str
+    """How long ago the server last told what other gates did and which tickets are revoked."""
     inside: str
     warnings: tuple[str, ...]
 
@@ -45,6 +48,7 @@ def condition(status: JsonObject, faults: Mapping[str, str]) -> Condition:
         unsent=round(number(status, "unsent") or 0),
         snapshot=duration(age) if age is not None else say("span.never"),
         snapshot_old=age is None or age > STALE_AFTER_S,
+        heard=ago(round(age * 1000)) if age is not None else say("span.never"),
         inside=text(status, "inside"),
         warnings=(*_own_warnings(status), *faults.values()),
     )

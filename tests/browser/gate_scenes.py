@@ -149,6 +149,8 @@ class Scene:
 
 
 SCENES = [
+    # First, because a verdict hides them for some seconds.
+    Scene("not-ready", not_ready),
     Scene("waiting", waiting),
     Scene("admitted", admitted),
     Scene("welcome", admitted_plain),
@@ -157,5 +159,4 @@ SCENES = [
     Scene("offline", offline),
     Scene("again", again),
     Scene("fault", broken),
-    Scene("not-ready", not_ready),
 ]

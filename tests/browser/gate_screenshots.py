@@ -13,6 +13,7 @@ from gate_app.screen.live_pictures import LivePictures
 from gate_app.screen.server import ScreenServer
 from tests.browser.gate_camera import CameraAtTheDoor
 from tests.browser.gate_scenes import SCENES, Scene, a_status, earlier_guests
+from tests.browser.gate_sheets import SHEETS, take_sheet
 
 SIZES = {"phone": (390, 844), "kiosk": (1280, 800)}
 UNDOCUMENTED = {"welcome"}  # looks like `again` without its notice
@@ -69,6 +70,8 @@ def main(folder: Path) -> None:
                 take_screenshot(browser, scene, size, folder / f"gate-{scene.name}-{name}.png")
         for name, size in SIZES.items():
             take_camera_screenshot(browser, size, folder / f"gate-camera-{name}.png")
+        for sheet in SHEETS:
+            take_sheet(browser, sheet, folder)
         browser.close()
 
 

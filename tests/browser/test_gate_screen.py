@@ -1,7 +1,7 @@
 """The gate's screen in a real browser, at kiosk and phone width."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -183,24 +183,10 @@ def test_a_steward_switches_the_language_and_the_kiosk_remembers_it(screen: Page
     assert screen.evaluate("document.documentElement.lang") == "de"
 
 
-@pytest.mark.parametrize("language", ["de", "fr", "af"])
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_longer_languages_fit_small_screens_too(
-    browser_page: Page, feed: Feed, server: ScreenServer, scene: Scene, language: str
-) -> None:
-    scene.show(feed)
-    for width, height in ((480, 320), (800, 480), PHONE):
-        browser_page.set_viewport_size({"width": width, "height": height})
-        browser_page.goto(f"{server.address}?lang={language}")
-        expect(browser_page.locator("#gate")).not_to_be_empty()
-        assert browser_page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
-        assert cut_off(browser_page) == [], width
-
-
 LONGEST = max((line.split(" | ")[1] for line in MESSAGES), key=len)
 
 
-@pytest.mark.parametrize(("size", "least"), [((480, 320), 11), ((800, 480), 17), (PHONE, 17), (KIOSK, 25)], ids=str)
+@pytest.mark.parametrize(("size", "least"), [((480, 320), 17), ((800, 480), 28), (PHONE, 20), (KIOSK, 32)], ids=str)
 def test_the_longest_reason_is_never_cut_and_always_legible(
     browser_page: Page, feed: Feed, server: ScreenServer, size: tuple[int, int], least: int
 ) -> None:
@@ -213,7 +199,7 @@ def test_the_longest_reason_is_never_cut_and_always_legible(
     assert browser_page.evaluate("parseFloat(getComputedStyle(message).fontSize)") >= least
 
 
-@pytest.mark.parametrize("size", [KIOSK, PHONE, (800, 480), (480, 320), (320, 480), (1920, 1080)], ids=str)
+@pytest.mark.parametrize("size", [KIOSK, (320, 480)], ids=str)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_everything_fits(
     browser_page: Page, feed: Feed, server: ScreenServer, scene: Scene, size: tuple[int, int]
@@ -243,41 +229,6 @@ def cut_off(page: Page) -> list[str]:
     )
     return list(found)
 
-
-@pytest.mark.parametrize("show", [admitted, denied, in_test_mode, broken], ids=lambda scene: scene.__name__)
-def test_every_verdict_has_enough_contrast(screen: Page, feed: Feed, show: Callable[[Feed], None]) -> None:
-    """The contrast of text and background, as defined by WCAG, is at least 7 to 1."""
-    show(feed)
-    expect(screen.locator("body")).not_to_have_attribute("data-tone", "wait")
-    assert contrast(*colours(screen, ".verdict")) >= 7
-
-
-def colours(page: Page, selector: str) -> tuple[list[float], list[float]]:
-    foreground, background = page.locator(selector).evaluate(
-        "node => ['color', 'backgroundColor'].map(name => getComputedStyle(node)[name].match(/[\\d.]+/g).map(Number))"
-    )
-    return foreground, background
-
-
-def contrast(foreground: list[float], background: list[float]) -> float:
-    light, dark = sorted((luminance(foreground), luminance(background)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour: list[float]) -> float:
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in [c / 255 for c in colour[:3]]
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_admitted_and_refused_differ_in_brightness_and_not_only_in_hue(screen: Page, feed: Feed) -> None:
-    backgrounds = []
-    for show, text in ((admitted, "COME IN"), (denied, "STOP")):
-        show(feed)
-        expect(screen.locator("h1")).to_have_text(text)
-        backgrounds.append(colours(screen, ".verdict")[1])
-    assert contrast(*backgrounds) >= 3
 
 
 class TestLivePicture:

@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from gate_app.supervision.screens import Role
+from shared.wording import LANGUAGES
+from tests.browser.measured import faults
 from tests.browser.pictures import keep_screenshot
 from tests.browser.staffed_gate import NAME, StaffedGate
 from tests.gate_builders import PIN
@@ -182,6 +184,21 @@ def test_a_supervisor_pairs_a_telephone_and_removes_it_when_it_is_lost(superviso
     expect(telephone).to_have_url(gate.server.address)
     assert telephone.request.post(f"{gate.server.address}desk/latest", data={}).status == 403
     telephone.context.close()
+
+
+def test_the_pages_of_staff_are_whole_in_every_language(supervisor: Page, gate: StaffedGate) -> None:
+    for number in (8, 9):
+        gate.scan(number)
+    wrong = {}
+    for page, may_scroll in (("steward", False), ("desk", True)):
+        for language in LANGUAGES:
+            supervisor.goto(f"{gate.server.address}{page}?lang={language}")
+            expect(supervisor.locator("#strip-heading, #heading").first).not_to_be_empty()
+            for width, height in ((480, 320), (800, 480), (390, 844), (1920, 1080)):
+                supervisor.set_viewport_size({"width": width, "height": height})
+                if found := faults(supervisor, may_scroll=may_scroll):
+                    wrong[page, language, width] = found
+    assert wrong == {}
 
 
 def test_an_old_link_says_what_to_do(browser_page: Page, gate: StaffedGate) -> None:

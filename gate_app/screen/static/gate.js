@@ -17,8 +17,11 @@ const setShown = (id, shown) => { byId(id).hidden = !shown; };
 
 let ready = true;
 let why = "";
+let place = "";
+let known = false;
 let fitted = null;
 let drawn = null;
+let drawnNumber = -1;
 let seenHint = null;
 let backToWaiting, hintEnds;
 let stream = null;
@@ -50,8 +53,10 @@ function drawWaiting() {
   document.body.dataset.tone = ready ? "wait" : "fault";
   setText("heading", ready ? WORDS.ready : WORDS.not_ready);
   setText("title", ready ? WORDS.hold_up : WORDS.cannot_admit);
-  for (const id of ["guest", "spent", "seat", "zone", "holder"]) setText(id, "");
+  for (const id of ["guest", "spent", "seat", "holder"]) setText(id, "");
+  setText("zone", place);
   setText("message", ready ? "" : why);
+  setShown("facts", ready && known);
   drawn = null;
   for (const id of ["again", "test-word"]) setShown(id, false);
   byId("notices").replaceChildren();
@@ -59,6 +64,7 @@ function drawWaiting() {
 }
 
 function drawVerdict(verdict, again) {
+  setShown("facts", false);
   document.body.dataset.tone = verdict.tone;
   setText("heading", verdict.heading);
   setText("title", verdict.title);
@@ -106,8 +112,11 @@ function drawCondition(view) {
   const now = view.condition;
   ready = now.ready;
   why = now.why;
+  const gate = [now.gate && WORDS.gate.replace("{gate}", () => now.gate), now.exit_lane ? WORDS.exit : ""].filter(Boolean).join(" · ");
   setText("event", now.event || "Gatehouse");
-  setText("gate", [now.gate && WORDS.gate.replace("{gate}", () => now.gate), now.exit_lane ? WORDS.exit : ""].filter(Boolean).join(" · "));
+  setText("gate", gate);
+  place = [now.event, gate].filter(Boolean).join(" · ");
+  known = now.inside !== "";
   byId("link").dataset.online = now.online ? "yes" : "no";
   setText("link-words", now.online ? WORDS.online : WORDS.offline);
   setShown("test-band", now.test);
@@ -117,18 +126,27 @@ function drawCondition(view) {
   setShown("inside-cell", now.inside !== "");
   setText("unsent", String(now.unsent));
   setText("snapshot", now.snapshot);
+  setText("fact-inside", now.inside);
+  setText("fact-others", now.heard);
+  setText("fact-list", now.heard);
+  setText("fact-network", now.online ? WORDS.online : WORDS.offline);
+  for (const id of ["fact-others-cell", "fact-list-cell"]) byId(id).classList.toggle("watch", now.snapshot_old);
+  byId("fact-network-cell").classList.toggle("watch", !now.online);
   byId("unsent-cell").classList.toggle("watch", now.unsent > 0 && !now.online);
   byId("snapshot-cell").classList.toggle("watch", now.snapshot_old);
   // Why the gate is not ready stands in the middle of the screen.
   byId("warnings").replaceChildren(...now.warnings.filter((warning) => ready || warning !== why).map((warning) => item(warning)));
 }
 
-// The largest letters with which nothing of the verdict is cut, whatever the screen and however long the reason.
-function fit() {
-  const panel = byId("verdict"), frame = panel.parentElement, heading = byId("heading");
-  const wanted = [document.body.dataset.tone, document.body.dataset.picture, frame.clientWidth, frame.clientHeight, panel.textContent, byId("again").hidden, byId("test-word").hidden].join("|");
-  if (wanted === fitted) return;
-  fitted = wanted;
+// From least to most is given up for the message; the style sheet says what.
+const ROOMS = ["", "tight", "least"];
+
+// What everybody reads from two metres on a screen of this size: 28 px on the usual small kiosk.
+function legible() { return Math.min(40, Math.max(16, 0.0585 * Math.min(innerWidth, innerHeight))); }
+
+// Sets the largest letters with which nothing of the verdict is cut, and returns how large the message is then.
+function fitInto(room, panel, heading) {
+  if (room) panel.dataset.room = room; else delete panel.dataset.room;
   const overflows = () => panel.scrollHeight > panel.clientHeight || panel.scrollWidth > panel.clientWidth || heading.scrollWidth > heading.clientWidth;
   let fits = 6, spills = 80;
   while (spills - fits > 0.25) {
@@ -137,6 +155,23 @@ function fit() {
     if (overflows()) spills = size; else fits = size;
   }
   panel.style.fontSize = fits + "px";
+  return byId("message").textContent ? parseFloat(getComputedStyle(byId("message")).fontSize) : Infinity;
+}
+
+// The largest letters with which nothing is cut, whatever the screen and however long the reason; the message counts most.
+function fit() {
+  const panel = byId("verdict"), frame = panel.parentElement, heading = byId("heading");
+  const words = panel.textContent.replace(/\d/g, "0");
+  const wanted = [document.body.dataset.tone, document.body.dataset.picture, frame.clientWidth, frame.clientHeight, words, byId("again").hidden, byId("test-word").hidden, byId("facts").hidden].join("|");
+  if (wanted === fitted) return;
+  fitted = wanted;
+  let best = null, largest = 0;
+  for (const room of ROOMS) {
+    const size = fitInto(room, panel, heading);
+    if (size >= legible()) return;
+    if (size > largest) [best, largest] = [room, size];
+  }
+  fitInto(best, panel, heading);
 }
 
 function draw(view) {
@@ -146,6 +181,7 @@ function draw(view) {
   byId("recent").replaceChildren(...view.recent.map(scanLine));
   setShown("nothing", view.recent.length === 0);
   fit();
+  drawnNumber = view.number;
 }
 
 // Monotonic time stands still while some machines sleep, and the wall clock may be set: the longer span counts.
@@ -162,9 +198,11 @@ function showNoContact() {
   lost = true;
   clearTimeout(backToWaiting);
   drawWaiting();
+  // What was known is old by now, and must not look known.
+  setShown("facts", false);
   document.body.dataset.tone = "lost";
   setText("heading", WORDS.no_contact);
-  setText("title", "");
+  for (const id of ["title", "zone", "message"]) setText(id, "");
   byId("link").dataset.online = "no";
   setText("link-words", WORDS.no_contact);
   setShown("lost", true);
