@@ -57,7 +57,9 @@ def take_sheet(browser: Browser, sheet: Sheet, folder: Path) -> None:
     screens.append(_shot(page))
     page.close()
     server.close()
-    cv2.imwrite(str(folder / f"{sheet.name}.png"), _side_by_side(screens, sheet.columns), [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    cv2.imwrite(
+        str(folder / f"{sheet.name}.png"), _side_by_side(screens, sheet.columns), [cv2.IMWRITE_PNG_COMPRESSION, 9]
+    )
 
 
 def _wrong_gate(feed: Feed) -> None:

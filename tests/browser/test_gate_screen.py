@@ -230,7 +230,6 @@ def cut_off(page: Page) -> list[str]:
     return list(found)
 
 
-
 class TestLivePicture:
     """What the camera sees, on the gate's own screen."""
 
