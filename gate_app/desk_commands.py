@@ -17,11 +17,12 @@ from gate_app.printing import PrintedLamp, print_json, print_message
 from gate_app.running_gate import require_running, running_gate
 from gate_app.status import MEMORY_LOST_MESSAGE, clock_status, memory_is_lost
 from gate_app.supervision.screens import OWNER
+from shared.errors import NotFound
 
 
 def add_desk_commands(app: typer.Typer) -> None:
     """Adds them to the command line."""
-    for command in (doors, annul, find, pair, screens, train, stand):
+    for command in (doors, annul, find, pair, party, screens, train, stand):
         app.command()(command)
     app.command("empty-house")(empty_house)
     app.command("set-time")(set_time)
@@ -92,6 +93,39 @@ def pair(
     print_message("Open the link, or scan the code with the telephone's camera, within ten minutes. It works once.")
     if "://127.0.0.1" in answer["link"]:
         print_message('It works on this machine only. For telephones: screen_host = "0.0.0.0" in gate.toml.')
+
+
+def party(
+    everybody: Annotated[bool, typer.Option("--all", help="Let in all who may come in.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NUMBER", help="Let in this ticket; can be repeated.")
+    ] = None,
+    nobody: Annotated[bool, typer.Option("--nobody", help="Take the list away.")] = False,
+    home: HomeOption = None,
+) -> None:
+    """Show the tickets of the party that the running gate lists, or let all or some of them in."""
+    gate = require_running(home_at(home))
+    listed = gate.ask("party-listed")["party"]
+    if nobody:
+        gate.ask("party-end", party=listed["number"])
+        print_message("Nobody of this party was let in.")
+    elif everybody or only:
+        print_json(
+            gate.ask("party", party=listed["number"], **({} if everybody else {"tickets": _named(listed, only)}))
+        )
+    else:
+        for member in listed["members"]:
+            print_json({name: member[name] for name in ("standing", "reason", "message", "ticket")})
+
+
+def _named(listed: dict[str, Any], numbers: list[str] | None) -> list[str]:
+    """The ids of these tickets. Raises NotFound for a number that nobody of the party has."""
+    ids = {str((one["ticket"] or {}).get("number")).upper(): one["id"] for one in listed["members"]}
+    wanted = [number.strip().upper() for number in numbers or ()]
+    strange = [number for number in wanted if number not in ids]
+    if strange:
+        raise NotFound(f"Nobody of this party has the ticket {strange[0]}. Its tickets are: {', '.join(sorted(ids))}.")
+    return [ids[number] for number in wanted]
 
 
 def screens(

@@ -54,6 +54,12 @@ def party_view(party: JsonObject) -> PartyView:
     )
 
 
+def lasts(party: PartyView) -> bool:
+    """Whether the list says more than the verdict: as long as not everything of it is decided."""
+    undecided = any(one.standing in {"going", "chosen"} for one in party.members)
+    return party.asks or not party.progress or undecided
+
+
 def for_guests(party: PartyView) -> PartyView:
     """What everybody may see: where to sit and how it stands, and nothing of anybody."""
     members = (replace(one, more="", notices=(), holder="") for one in party.members)
@@ -90,7 +96,8 @@ def _member(one: JsonObject, *, leaving: bool) -> MemberView:
         says=_says(one, standing, leaving=leaving),
         tone=Tone.LOOK if standing == "taken_back" else tone_of(one),
         spent=spent_of(one),
-        notices=notices_of(one) if standing != REFUSED else (),
+        # Only what somebody must do: the list has little room, and the verdict says the rest.
+        notices=tuple(notice for notice in notices_of(one) if notice.act) if standing != REFUSED else (),
         holder=text(ticket, "name"),
     )
 

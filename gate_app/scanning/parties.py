@@ -106,8 +106,21 @@ class Parties:
         self._keep(state, SEEN_MS)
         return line_of(state) | {"looked": True}
 
-    def chosen(self, number: int, tickets: Collection[int] | None, lamp: Lamp) -> ScanResult:
-        """Lets the chosen tickets of the list in; None: all that may. Raises Conflict for a list that is over."""
+    @property
+    def takes_turns(self) -> bool:
+        """Whether letting a party in takes as long as its people need."""
+        return self._turns is not None
+
+    @property
+    def listed(self) -> dict[str, Any] | None:
+        """The party whose tickets are listed now, as screens show it."""
+        return shown_of(self._state) if self._state else None
+
+    def chosen(self, number: int, tickets: Collection[int] | None, lamp: Lamp) -> Callable[[], ScanResult]:
+        """Lets the chosen tickets of the list in, when it is called; None: all that may.
+
+        Raises Conflict for a list that is over.
+        """
         self.require_free()
         state = self._state
         if state is None or state.number != number or not state.asks:
@@ -116,7 +129,9 @@ class Parties:
         wanted = may if tickets is None else may & set(tickets)
         if not wanted:
             raise Conflict(say("party.nobody_chosen"), code="nobody_chosen")
-        return self._let_in(state, wanted, lamp)
+        # Nobody else can choose from this list any more.
+        self._state = replace(state, asks=False)
+        return lambda: self._let_in(state, wanted, lamp)
 
     def dismiss(self, number: int) -> None:
         """Takes the list away; nobody of it was let in."""
@@ -144,7 +159,7 @@ class Parties:
         )
 
     def _looked_at(self, one: Presentation) -> PartyMember:
-        result = self._gate.look(one)
+        result = {name: value for name, value in self._gate.look(one).items() if name != "looked"}
         owed = self._gate.is_owed(one)
         may = owed or result["verdict"] == "admit"
         return PartyMember(one.member, result, Standing.MAY if may else Standing.REFUSED, owed)
@@ -156,6 +171,7 @@ class Parties:
             state = replace(state, asks=False, wanted=frozenset(wanted))
             self._keep(state, SEEN_MS)
             state = self._one_by_one(state, lamp) if self._turns else self._at_once(state, lamp)
+            state = replace(state, over=True)
             result = line_of(state)
             at = self._monotonic_ms()
             self._remembered[state.presentation.reader] = Remembered(state.code, at, result)

@@ -58,6 +58,8 @@ class PartyState:
     """Whether it waits for somebody to choose."""
     wanted: frozenset[int] = frozenset()
     """The tickets that were chosen."""
+    over: bool = False
+    """Whether nobody else of them comes in: who did not go through ends it for those behind."""
 
     @property
     def going(self) -> list[PartyMember]:
@@ -112,7 +114,11 @@ def shown_of(state: PartyState) -> dict[str, Any]:
         "direction": state.members[0].result["direction"],
         "members": [
             one.result
-            | {"id": f"{one.ticket_id:016x}", "standing": str(one.standing), "chosen": one.ticket_id in state.wanted}
+            | {
+                "id": f"{one.ticket_id:016x}",
+                "standing": str(one.standing),
+                "chosen": one.ticket_id in state.wanted and not state.over,
+            }
             for one in state.members
         ],
     }

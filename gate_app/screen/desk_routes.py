@@ -53,7 +53,9 @@ def add_desk(app: Flask, desk: Desk, zone: Callable[[], tzinfo], language: Calla
         words = {key: spoken(f"desk_page.{key}") for key in DESK_WORDS}
         row = {"row": str(spoken.texts["seat.row"]), "seat": str(spoken.texts["seat.seat"])}
         return Response(
-            render_template("desk.html", t=spoken, languages=LANGUAGES, role=str(screen.role), words=words | row)
+            render_template(
+                "desk.html", t=spoken, languages=LANGUAGES, role=str(screen.role), words=words | row, chooses=True
+            )
         )
 
     @app.post("/desk/<action>")

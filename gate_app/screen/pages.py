@@ -15,6 +15,7 @@ from gate_app.screen.desk_routes import KEPT_IN, add_desk, not_paired, screen_of
 from gate_app.screen.feed import Feed
 from gate_app.screen.hosts import host_allowed
 from gate_app.screen.live_pictures import NO_PICTURES, LivePictures, add_live_pictures
+from gate_app.screen.party_routes import add_party, may_choose
 from gate_app.supervision.desk import Desk
 from gate_app.words import TEXTS
 from shared.wording import LANGUAGES, Wording, in_language, language_of, wording
@@ -79,6 +80,7 @@ def create_screen(
     add_stream(app, feed, stop, desk, spoken_here, most_screens=most_screens)
     if desk is not None:
         add_desk(app, desk, lambda: feed.zone, spoken_here)
+        add_party(app, desk, spoken_here)
     add_live_pictures(app, pictures)
     return app
 
@@ -96,6 +98,7 @@ def add_verdicts(app: Flask, desk: Desk | None, spoken_here: Callable[[], str]) 
             words=words_of_script(spoken),
             stream=stream,
             guests=desk is not None and not staff,
+            chooses=may_choose(desk),
             staff=staff,
         )
         response = Response(page)

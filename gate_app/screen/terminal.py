@@ -15,7 +15,9 @@ from rich.text import Text
 
 from gate_app.display.announcement import Announcement, Tone
 from gate_app.display.condition import Condition
+from gate_app.display.party import lasts
 from gate_app.display.view import View
+from gate_app.screen.terminal_party import party_panel
 from gate_app.words import TEXTS
 from shared.wording import DEFAULT, Wording, in_language, wording
 
@@ -63,6 +65,8 @@ def middle(view: View, t: Wording) -> RenderableType:
 
 def verdict_panel(view: View, t: Wording) -> RenderableType:
     """The newest verdict while it is recent, otherwise whether the gate is ready."""
+    if view.party is not None and lasts(view.party):
+        return party_panel(view.party)
     if view.verdict is None or view.age_ms > SHOWN_FOR_MS:
         not_ready = f"! {t('screen.not_ready')} !\n\n{t('screen.cannot_admit')}\n\n{view.condition.why}".rstrip()
         waiting = f"{t('screen.ready')}\n\n{t('screen.scan')}" if view.condition.ready else not_ready

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -94,11 +95,22 @@ class Desk:
         self.parties.require_free()
         return {"scan": self._seen(self.gate.handle(self._by_hand(fields), self.lamp), screen)}
 
-    def party(self, fields: Fields, _screen: Screen) -> Answer:
+    def party_listed(self, _fields: Fields, screen: Screen) -> Answer:
+        """The tickets of the party that is listed now."""
+        listed = self.parties.listed
+        if listed is None:
+            raise NotFound(say("party.over"), code="party_over")
+        return {"party": listed | {"members": [self._seen(one, screen) for one in listed["members"]]}}
+
+    def party(self, fields: Fields, screen: Screen) -> Answer:
         """Lets all or some of the party in whose tickets are listed."""
         named = fields.get("tickets")
         tickets = [_hexadecimal(one) for one in named if isinstance(one, str)] if isinstance(named, list) else None
-        return {"scan": self.parties.chosen(_number(fields, "party"), tickets, self.lamp)}
+        let_in = self.parties.chosen(_number(fields, "party"), tickets, self.lamp)
+        if not self.parties.takes_turns:
+            return {"scan": self._seen(let_in(), screen)}
+        threading.Thread(target=let_in, name="party", daemon=True).start()
+        return {"party": self.parties.listed}
 
     def party_end(self, fields: Fields, _screen: Screen) -> Answer:
         """Takes the list of a party away."""
@@ -301,7 +313,11 @@ class Desk:
 
     def _seen(self, scan: Answer, screen: Screen) -> Answer:
         """What this screen may see of a scan."""
-        if scan.get("ticket") is None or self.screens.shows_names(screen):
+        if self.screens.shows_names(screen):
+            return scan
+        if (party := scan.get("party")) is not None:
+            return scan | {"party": party | {"members": [self._seen(one, screen) for one in party["members"]]}}
+        if scan.get("ticket") is None:
             return scan
         kept = {name: value for name, value in scan["ticket"].items() if name not in {"name", "notes"}}
         return scan | {"ticket": kept}
@@ -321,6 +337,7 @@ _ACTIONS = {
     "look": Action(Desk.look),
     "admit": Action(Desk.admit),
     "party": Action(Desk.party),
+    "party-listed": Action(Desk.party_listed),
     "party-end": Action(Desk.party_end),
     "latest": Action(Desk.latest),
     "info": Action(Desk.info),

@@ -218,6 +218,7 @@ function listen() {
     if (view.unpaired) { stream.close(); location.replace("/"); return; }
     heard = Date.now();
     drawStrip(view);
+    dispatchEvent(new CustomEvent("gate-view", { detail: view }));
   };
   const watch = setInterval(() => {
     if (Date.now() - heard < 2500) return;

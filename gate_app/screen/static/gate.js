@@ -231,6 +231,7 @@ function listen() {
     if (view.unpaired) return leave();
     noteContact();
     draw(view);
+    dispatchEvent(new CustomEvent("gate-view", { detail: view }));
   };
   // The browser's own retries come late, and not at all after a refusal.
   stream.onerror = () => stream.close();

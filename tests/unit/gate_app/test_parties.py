@@ -208,7 +208,7 @@ class TestChosen:
         listed = present(gate, a_party_code(*FIVE), parties)
         assert (listed["committed"], gate.presentations(), gate.lamp.given) == (False, [], [])
         assert seen[-1] is not None
-        result = parties.chosen(seen[-1]["number"], ids((2, 4)), gate.lamp)
+        result = parties.chosen(seen[-1]["number"], ids((2, 4)), gate.lamp)()
         assert sorted(admitted(gate)) == sorted(ids((2, 4)))
         assert (result["party"]["admitted"], result["message"]) == (2, "2 of 5 of this party come in.")
 
@@ -216,7 +216,7 @@ class TestChosen:
         gate.scan(a_code(1), reader="r2")
         parties = parties_at(gate, asks=True)
         present(gate, a_party_code(1, 2, 3), parties)
-        parties.chosen(1, None, gate.lamp)
+        parties.chosen(1, None, gate.lamp)()
         assert len(gate.presentations()) == 3
 
     def test_a_list_that_is_over_lets_nobody_in(self, gate: GateAtHome) -> None:

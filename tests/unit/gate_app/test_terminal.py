@@ -104,3 +104,16 @@ def test_it_draws_until_it_is_stopped() -> None:
     feed.wake()
     drawing.join(20)
     assert not drawing.is_alive()
+
+
+def test_the_tickets_of_a_party_are_listed_with_their_marks() -> None:
+    member = {"id": "1", "standing": "may", "ticket": {"number": "N-1", "row": "C", "seat": "1"}, "reason": "admitted"}
+    used = {"standing": "refused", "ticket": {"number": "N-2", "row": "C", "seat": "2"}, "reason": "already_used"}
+    feed = Feed(lambda: 0)
+    feed.party({"number": 1, "asks": True, "members": [member, {**member, **used, "verdict": "deny"}]})
+    shown = drawn(feed)
+    assert "A party of 2" in shown
+    assert "○ Row C · Seat 1" in shown
+    assert "✕ Row C · Seat 2" in shown
+    assert "Already used" in shown
+    assert "gatehouse-gate party" in shown
