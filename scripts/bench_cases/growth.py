@@ -147,8 +147,9 @@ def _a_ticket(at: int) -> dict[str, Any]:
 
 
 def _somebody(at: int, now: int) -> dict[str, Any]:
-    """A guest inside: forty came each minute, through two gates into three zones."""
-    ticket, moment, gate, zone = 10_000_000 + at, now - at // 40 % 240 * MINUTE - at % 1_000, 1 + at % 2, 1 + at % 3
+    """A guest inside: they came all through the last four hours at every size, through two gates into three zones."""
+    ticket, moment = 10_000_000 + at, now - at % 240 * MINUTE - at % 1_000
+    gate, zone = 1 + at // 7 % 2, 1 + at // 11 % 3
     steps = pack([Step(ticket, Passage(moment, 1_000_000, 1, 10_000_000 + at, Direction.ENTRY, gate, zone))])
     return {"ticket": ticket, "bodies": 1, "at": moment, "gate": gate, "zone": zone, "steps": steps}
 

@@ -40,8 +40,8 @@ WHOLE_EVENT: Final = 0
 KEEPS_SEAT: Final = text("seat IS NOT NULL AND status IN ('active', 'suspended')")
 _OPEN = text("status IN ('active', 'suspended')")
 _ACTIVE = text("status = 'active'")
-ACTIVE_PLACES: Final = text("kind = 'places' AND status = 'active'")
-"""Places held now; queries use the same text as the index, so that the index serves them."""
+OPEN_PLACES: Final = text("kind = 'places' AND status IN ('active', 'suspended')")
+"""Places held, overdue or not; queries use the same text as the index, so that the index serves them."""
 _COUNTED = text("origin IS NOT NULL")
 _WITH_CARD = text("membership_id IS NOT NULL")
 _ORDERED = text("order_id IS NOT NULL")
@@ -185,12 +185,12 @@ class HoldRow(Base):
             postgresql_where=_ORDERED,
         ),
         Index(
-            "ix_holds_active_places",
+            "ix_holds_open_places",
             "organisation_id",
             "event_id",
             "held_until",
-            sqlite_where=ACTIVE_PLACES,
-            postgresql_where=ACTIVE_PLACES,
+            sqlite_where=OPEN_PLACES,
+            postgresql_where=OPEN_PLACES,
         ),
         Index("ix_holds_held_until", "held_until", sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
     )

@@ -9,7 +9,7 @@ from sqlalchemy import ARRAY, Integer, any_, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.holds.models import ACTIVE_PLACES, EventSeatRow, HoldRow, SeatState
+from sync_server.holds.models import OPEN_PLACES, EventSeatRow, HoldRow, SeatState
 from sync_server.holds.taking import places
 from sync_server.plumbing.database import database_of
 from sync_server.seating.taken import SOLD, PlaceCounts
@@ -49,6 +49,6 @@ def place_counts(session: Session, organisation_id: str, event_id: str, now: Mil
     """Places held and sold at an event on these days; of each zone those of its fullest day."""
     counted = places.on(places.by_day(session, organisation_id, event_id, now), days)
     here = HoldRow.organisation_id == organisation_id, HoldRow.event_id == event_id
-    active = ACTIVE_PLACES, HoldRow.held_until > now
+    active = OPEN_PLACES, HoldRow.status == "active", HoldRow.held_until > now
     first = session.execute(select(func.min(HoldRow.held_until)).where(*here, *active)).scalar()
     return PlaceCounts(counted.held, counted.sold, first)

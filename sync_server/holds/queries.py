@@ -13,7 +13,7 @@ from shared.errors import NotFound
 from sync_server.events import day_counts
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, beyond, dates_of, overlap
-from sync_server.holds.models import KEEPS_SEAT, EventSeatRow, HoldRow, HoldStatus, SeatState
+from sync_server.holds.models import KEEPS_SEAT, OPEN_PLACES, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.holds.taking import places, seats
 from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.taken import Taken
@@ -149,8 +149,7 @@ def count_held(session: Session, events: Collection[EventKey], now: Millis) -> d
     counted = select(HoldRow.event_id, func.sum(HoldRow.quantity).label("held")).group_by(HoldRow.event_id)
     counted = counted.where(these, HoldRow.held_until > now)  # suspended ones end never
     # Each kind has an index in which holds that ended are not read: they stay, and are many after an evening.
-    status = HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value])
-    of_both = counted.where(KEEPS_SEAT).union_all(counted.where(HoldRow.seat.is_(None), status)).subquery()
+    of_both = counted.where(KEEPS_SEAT).union_all(counted.where(OPEN_PLACES)).subquery()
     total = select(of_both.c.event_id, func.sum(of_both.c.held)).group_by(of_both.c.event_id)
     return {id: int(count) for id, count in session.execute(total)}
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.events import chosen_days
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays
-from sync_server.holds.models import ACTIVE_PLACES, HoldRow, ZonePlacesRow
+from sync_server.holds.models import OPEN_PLACES, HoldRow, ZonePlacesRow
 from sync_server.plumbing.database import database_of
 
 
@@ -110,7 +110,7 @@ def overdue(session: Session, organisation_id: str, event_id: str, zone: int | N
     here: list[Any] = [
         HoldRow.organisation_id == organisation_id,
         HoldRow.event_id == event_id,
-        ACTIVE_PLACES,
+        OPEN_PLACES,
         HoldRow.held_until <= now,
     ]
     if zone is not None:
@@ -150,7 +150,7 @@ def _overdue_counts(
     here = (
         HoldRow.organisation_id == organisation_id,
         HoldRow.event_id == event_id,
-        ACTIVE_PLACES,
+        OPEN_PLACES,
         HoldRow.held_until <= now,
     )
     grouped = select(HoldRow.days, HoldRow.zone, func.sum(HoldRow.quantity)).where(*here)

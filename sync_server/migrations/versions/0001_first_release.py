@@ -1847,14 +1847,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("organisation_id", "id", name=op.f("pk_holds")),
     )
     op.create_index(
-        "ix_holds_active_places",
-        "holds",
-        ["organisation_id", "event_id", "held_until"],
-        unique=False,
-        sqlite_where=sa.text("kind = 'places' AND status = 'active'"),
-        postgresql_where=sa.text("kind = 'places' AND status = 'active'"),
-    )
-    op.create_index(
         "ix_holds_held_until",
         "holds",
         ["held_until"],
@@ -1869,6 +1861,14 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("status IN ('active', 'suspended')"),
         postgresql_where=sa.text("status IN ('active', 'suspended')"),
+    )
+    op.create_index(
+        "ix_holds_open_places",
+        "holds",
+        ["organisation_id", "event_id", "held_until"],
+        unique=False,
+        sqlite_where=sa.text("kind = 'places' AND status IN ('active', 'suspended')"),
+        postgresql_where=sa.text("kind = 'places' AND status IN ('active', 'suspended')"),
     )
     op.create_index(
         "ix_holds_organisation_id_bearer_id", "holds", ["organisation_id", "bearer_id", "created_at"], unique=False
