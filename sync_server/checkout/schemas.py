@@ -20,7 +20,7 @@ from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.api.schemas import Id, IsoTime, Query, Reason, RequestBody, View
-from sync_server.tickets.queries import Ticket, public_id
+from sync_server.tickets.queries import Ticket, printed_seat, public_id
 
 State = Literal["pending", "paid", "partially_refunded", "refunded", "cancelled", "expired"]
 Method = Literal["free", "cash", "card", "invoice", "stripe"]
@@ -391,4 +391,6 @@ def _line_view(line: OrderLineRow, tickets: Mapping[int, Ticket], dates: tuple[s
         )
     )
     days = list(ChosenDays(dates, line.valid_days).names)
-    return LineView.of(line, seat_id=line.seat_name, days=days, ticket=shown)
+    # A guest may have been moved since the order was made: where there is a ticket, it knows the seat.
+    seat = (row.seat_id, printed_seat(row).label) if row is not None and row.seat else (line.seat_name, line.seat_label)
+    return LineView.of(line, seat_id=seat[0], seat_label=seat[1], days=days, ticket=shown)

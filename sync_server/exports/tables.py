@@ -173,6 +173,7 @@ class Attendee:
     ticket: Ticket
     order: Order | None  # None: of no order, or passed on to somebody whom the buyer chose
     entered_at: Millis | None
+    passed_on: bool = False  # to somebody whom the buyer chose
 
     @property
     def name(self) -> str:
@@ -195,8 +196,9 @@ def holders(session: Session, key: EventKey, coming: Sequence[Ticket]) -> list[A
 
     def attendee(ticket: Ticket) -> Attendee:
         line = lines.get(ticket.id)
-        order = None if line is None or line.passed_on else buyers[line.order_id]
-        return Attendee(ticket, order, entered.get(ticket.id))
+        gone = line is not None and line.passed_on
+        order = None if line is None or gone else buyers[line.order_id]
+        return Attendee(ticket, order, entered.get(ticket.id), passed_on=gone)
 
     return [attendee(ticket) for ticket in coming]
 

@@ -34,6 +34,7 @@ class Message(StrEnum):
     TAKES_PLACE = "takes_place"
     MOVED = "moved"
     NEW_TIME = "new_time"
+    OTHER_SEAT = "other_seat"
     DATE_OFFERED = "date_offered"
     WAITING_OFFER = "waiting_offer"
 

@@ -31,6 +31,7 @@ from sync_server.plumbing.jobs import MORE, Job, Message, Subscriber
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.tickets import queries as tickets
 from sync_server.waiting_list import links
 from sync_server.waiting_list import queries as waiting_list
 
@@ -39,9 +40,13 @@ PIECE: Final = 50
 KEPT_MS: Final = 60 * 86_400_000
 
 
+_OF_ONE: Final = frozenset({"order", "party", "ticket"})
+"""Subjects of facts that one buyer is told of."""
+
+
 def told_of_events() -> list[Said]:
     """The messages that all buyers of an event get when it changes."""
-    said = [Said(kind.buyers) for kind in FACTS.values() if kind.buyers and not {"order", "party"} & set(kind.subjects)]
+    said = [Said(kind.buyers) for kind in FACTS.values() if kind.buyers and not _OF_ONE & set(kind.subjects)]
     return list(dict.fromkeys(said))
 
 
@@ -73,6 +78,8 @@ class BuyerNews:
                 self._tell_buyer(session, fact, context)
             elif "party" in fact.subjects:
                 self._tell_party(session, fact, context)
+            elif "ticket" in fact.subjects:
+                self._tell_whoever_bought(session, fact, context)
             else:
                 _note(session, fact, context.now)
         return ()
@@ -87,6 +94,16 @@ class BuyerNews:
         if _is_told(message, order, cents):
             moments = {name: fact.payload.get(name) for name in ("new_date", "keep_until")}
             posting.post(self._parts, session, order, message, context, told=Told(cents, moments))
+
+    def _tell_whoever_bought(self, session: Session, fact: Message, context: ActionContext) -> None:
+        """Whoever bought a ticket hears of it, unless they have passed it on."""
+        ticket = tickets.internal_id(str(fact.subjects["ticket"]))
+        line = orders.lines_of_tickets(session, fact.organisation_id, [ticket]).get(ticket)
+        if line is None or line.passed_on:
+            return
+        order = orders.order(session, fact.organisation_id, line.order_id)
+        told = Told(words={f"{name}_seat": str(fact.payload[name]) for name in ("from", "to")})
+        posting.post(self._parts, session, order, Said(kind_of(fact.name).buyers), context, told=told)
 
     def _tell_party(self, session: Session, fact: Message, context: ActionContext) -> None:
         where, party = fact.organisation_id, str(fact.subjects["party"])

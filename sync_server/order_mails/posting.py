@@ -33,6 +33,7 @@ _CARRIES: Final = {
     Message.TAKES_PLACE: (CALENDAR_FILE,),
     Message.MOVED: (CALENDAR_FILE,),
     Message.NEW_TIME: (TICKETS_FILE, CALENDAR_FILE),
+    Message.OTHER_SEAT: (TICKETS_FILE,),
     Message.POSTPONED: (CALENDAR_FILE,),
     Message.CANCELLED: (CALENDAR_FILE,),
 }
@@ -44,6 +45,7 @@ class Told:
 
     cents: int = 0
     moments: Mapping[str, Millis | None] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 def post(
@@ -55,7 +57,7 @@ def post(
     reader = Reader.of(session, order.event, order.buyer_locale)
     more = told or Told()
     known = order_values(parts, session, reader, order, more.cents)
-    values = {**known, **{name: reader.moment(at) for name, at in more.moments.items()}}
+    values = {**known, **more.words, **{name: reader.moment(at) for name, at in more.moments.items()}}
     written = messages.write(message, reader.language, values)
     letter = Letter(
         messages.TEMPLATE,

@@ -104,6 +104,8 @@ def sample_values(parts: Parts, session: Session, reader: Reader, currency: str)
         "iban": settings.iban or "DE02120300000000202051",
         "bic": settings.bic,
         "refunded": style.amount(4_990, currency),
+        "from_seat": "B 12",
+        "to_seat": "A 4",
         "new_date": reader.moment(soon + 16 * 86_400_000),
         "keep_until": reader.moment(soon),
         "places": "2",

@@ -248,6 +248,14 @@ FACTS: Final[Mapping[str, FactKind]] = {
     "ticket_reissued": _ticket(
         "A ticket has a new code; the old one no longer admits.", "issue", issue=NUMBER, key=NUMBER
     ),
+    "ticket_moved": replace(
+        _ticket("A guest sits elsewhere: the ticket has another seat and a new code; the old one no longer admits."),
+        payload={"seats": SEATS, "from": TEXT, "to": TEXT, "issue": NUMBER},
+        seats=Seats.NAMED,
+        occupancy=True,
+        buyers="other_seat",
+        logged=("seats", "issue"),
+    ),
     "membership_granted": FactKind(
         "Somebody became a member of a tier.",
         Group.MEMBERSHIP,

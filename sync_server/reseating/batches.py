@@ -15,7 +15,7 @@ from sync_server.reseating import queries, service
 from sync_server.reseating.models import ReseatingRecord
 from sync_server.seating import event_layouts
 from sync_server.seating.plans.seat_plans import event_plan
-from sync_server.tickets import rules, seat_moves
+from sync_server.tickets import seat_moves
 from sync_server.tickets.seat_moves import NewSeat
 
 BATCH_SIZE: Final = 1_000
@@ -37,9 +37,7 @@ def move_next_batch(session: Session, row: ReseatingRecord, context: ActionConte
     plan = event_plan(session, row.organisation_id, row.event_id)
     arriving: dict[int, NewSeat] = {}
     for step in steps:
-        seat = plan.layout.seat(step.new_seat or 0)
-        labels = rules.Seat(seat.row, seat.seat_number, "", seat.section, seat.name)
-        arriving[step.ticket_id] = NewSeat(plan.event_zones[seat.zone], seat.number, labels, step.new_code, step.flags)
+        arriving[step.ticket_id] = NewSeat.of(plan, step.new_seat or 0, new_code=step.new_code, flags=step.flags)
     seat_moves.apply_moves(session, row.organisation_id, row.event_id, arriving, context)
     row.moved, row.touched_at = (steps[-1].place if steps else row.moved), context.now
     session.flush()

@@ -10,21 +10,17 @@ from sqlalchemy.orm import Session
 from sync_server.plumbing.principals import ActionContext
 from sync_server.reseating.carryover import CarriedOver, carry_over
 from sync_server.reseating.fingerprints import ResolvedMove, fingerprint
-from sync_server.reseating.free_seats import LayoutSeat
 from sync_server.reseating.general_admission import ZoneMove, zone_moves
 from sync_server.reseating.planning import Guest, SeatingPlan, plan
 from sync_server.reseating.sides import Side
 from sync_server.reseating.ticket_flags import FlagResolver
 from sync_server.seating import event_layouts, queries, rules
 from sync_server.seating.event_layouts import LayoutChoice
-from sync_server.seating.layouts.overlay import Deltas, EventZone, event_zones
-from sync_server.seating.layouts.plan import AccessMode, Category
+from sync_server.seating.layouts.overlay import Deltas, event_zones
 from sync_server.seating.plans.layout_seats import LayoutSeats
 from sync_server.seating.plans.seat_plans import layout_seats
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import SeatedTicket
-
-_KIND = {Category.AISLE: Category.STANDARD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +65,11 @@ def propose(
     after = Side(new_seats, checked.version, checked.deltas, checked.zones)
     guests = list(tickets.seated_tickets(session, organisation_id, event_id))
     # Seats blocked in the old layout count too: their guests still have to be moved.
-    old = {seat.number: seat for seat in _layout_seats(replace(before, deltas=Deltas()), any_price=any_price)}
+    old = {seat.number: seat for seat in replace(before, deltas=Deltas()).seats(any_price=any_price)}
     seating_plan = plan(
         [Guest(ticket.id, ticket.seat, ticket.sequence, ticket.group_id, ticket.days) for ticket in guests],
         old,
-        _layout_seats(after, any_price=any_price),
+        after.seats(any_price=any_price),
     )
     event_zone_numbers = {int(number): int(event_zone) for number, event_zone in current.event_zones.items()}
     places = zone_moves(
@@ -88,35 +84,3 @@ def propose(
 
 def _before(layout: LayoutSeats, version: int, deltas: Deltas) -> Side:
     return Side(layout, version, deltas, {zone.number: zone for zone in event_zones(layout.zones, deltas, {})})
-
-
-def _layout_seats(side: Side, *, any_price: bool) -> list[LayoutSeat]:
-    companions = {pairing.wheelchair: pairing.companions for pairing in side.layout.pairings}
-    access = {number: _access(zone) for number, zone in side.zones.items()}
-    ids = {number: zone.id for number, zone in side.zones.items()}
-    found = []
-    for number in range(1, len(side.layout) + 1):
-        seat, (row, place) = side.layout.seat(number), side.layout.where(number)
-        found.append(
-            LayoutSeat(
-                number,
-                seat.name,
-                ids.get(seat.zone, f"closed {seat.zone}"),
-                (seat.section, seat.row),
-                place,
-                row.points[place],
-                _KIND.get(seat.category, seat.category).value,
-                "" if any_price else seat.price_category,
-                access.get(seat.zone, ""),
-                not side.sells_seats(seat.zone) or number in side.deltas.blocked,
-                companions.get(number, ()),
-            )
-        )
-    return found
-
-
-def _access(zone: EventZone) -> str:
-    """The access rules of a zone as a key: guests are only moved to zones with the same rules, or public ones."""
-    if zone.access_mode is AccessMode.PUBLIC:
-        return ""
-    return f"{zone.access_mode}:{zone.membership_tier or ''}:{','.join(sorted(zone.allowed_roles))}"

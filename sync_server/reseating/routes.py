@@ -8,15 +8,18 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
+from shared.errors import NotFound
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.api.pagination import PageQuery, decode_cursor
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action, ActionContext
 from sync_server.plumbing.web import context, organisation, require, requires
-from sync_server.reseating import batches, queries, schemas, service
+from sync_server.reseating import batches, one_guest, queries, schemas, service
 from sync_server.reseating.models import ReseatingRecord
 from sync_server.reseating.pages import page
 from sync_server.reseating.service import MoveRequest
+from sync_server.tickets import queries as tickets
+from sync_server.tickets.schemas import TicketView, ticket_view
 
 bp = APIBlueprint("reseating", __name__, url_prefix="/api/events/<event_id>/layout", tag="Moving guests")
 
@@ -79,6 +82,19 @@ def _begin(event_id: str, move: MoveRequest, migration_id: str) -> None:
 def _now() -> ActionContext:
     """The context of this request with the current time, seconds after it began."""
     return replace(context(), now=parts().clock())
+
+
+@bp.post("/moved-guests")
+@requires(Action.CHANGE_TICKETS)
+@bp.input(schemas.MoveOneGuest)
+@bp.output(TicketView, status_code=201)
+@idempotency.once
+def move_one_guest(session: Session, event_id: str, json_data: schemas.MoveOneGuest) -> TicketView:
+    """Move one guest to a free seat: the ticket gets a new code, the old one dies at every gate, the buyer is told."""
+    move = json_data.move()
+    if tickets.event_of(session, organisation(), move.ticket_id) != event_id:
+        raise NotFound("The event has no such ticket.", code="ticket_not_found")
+    return ticket_view(one_guest.move_guest(session, organisation(), move, context()))
 
 
 @bp.get("/migrations")

@@ -6,10 +6,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from sync_server.plumbing.api.schemas import IsoTime, Reason, View
+from sync_server.plumbing.api.schemas import IsoTime, Reason, RequestBody, View
 from sync_server.reseating.models import ReseatingRecord
+from sync_server.reseating.one_guest import SeatChange
 from sync_server.reseating.service import MoveRequest
 from sync_server.seating.event_schemas import ChooseLayout
+from sync_server.tickets.queries import internal_id
 
 PART_OF_FIELD: Final = {
     "blocked_seat_ids": "blocked_seats",
@@ -40,6 +42,19 @@ class MoveGuests(ChooseLayout):
             if name in PART_OF_FIELD
         )
         return MoveRequest(self.chosen(), self.any_price, self.holds, self.reason, self.fingerprint or "", given)
+
+
+class MoveOneGuest(RequestBody):
+    """A ticket, and the free seat to which its guest moves; `agreed`: they take a seat of another kind or price."""
+
+    ticket: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+    seat_id: Annotated[str, Field(min_length=1, max_length=80)]
+    agreed: bool = False
+    reason: Reason = ""
+
+    def move(self) -> SeatChange:
+        """The request as the service takes it."""
+        return SeatChange(internal_id(self.ticket), self.seat_id, self.agreed, self.reason)
 
 
 class Counts(BaseModel):

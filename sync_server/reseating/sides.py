@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
+from sync_server.reseating.free_seats import LayoutSeat
 from sync_server.seating.layouts.overlay import Deltas, EventZone
+from sync_server.seating.layouts.plan import AccessMode, Category
 from sync_server.seating.plans.layout_seats import LayoutSeats
 
+_KIND: Final = {Category.AISLE: Category.STANDARD}
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Side:
     """One of the two layouts."""
 
@@ -37,3 +43,36 @@ class Side:
                 found[place].add(companion)
                 found[companion].add(place)
         return {name: frozenset(names) for name, names in found.items()}
+
+    @cached_property
+    def _companions(self) -> Mapping[int, tuple[int, ...]]:
+        return {pairing.wheelchair: pairing.companions for pairing in self.layout.pairings}
+
+    def seat(self, number: int, *, any_price: bool) -> LayoutSeat:
+        """A seat with what the move of guests depends on."""
+        seat, (row, place) = self.layout.seat(number), self.layout.where(number)
+        zone = self.zones.get(seat.zone)
+        return LayoutSeat(
+            number,
+            seat.name,
+            zone.id if zone is not None else f"closed {seat.zone}",
+            (seat.section, seat.row),
+            place,
+            row.points[place],
+            _KIND.get(seat.category, seat.category).value,
+            "" if any_price else seat.price_category,
+            _access(zone) if zone is not None else "",
+            not self.sells_seats(seat.zone) or number in self.deltas.blocked,
+            self._companions.get(number, ()),
+        )
+
+    def seats(self, *, any_price: bool) -> list[LayoutSeat]:
+        """All of them."""
+        return [self.seat(number, any_price=any_price) for number in range(1, len(self.layout) + 1)]
+
+
+def _access(zone: EventZone) -> str:
+    """The access rules of a zone as a key: guests are only moved to zones with the same rules, or public ones."""
+    if zone.access_mode is AccessMode.PUBLIC:
+        return ""
+    return f"{zone.access_mode}:{zone.membership_tier or ''}:{','.join(sorted(zone.allowed_roles))}"

@@ -35,7 +35,7 @@ def own_tickets(session: Session, by: Principal) -> list[OwnTicket]:
             event_mark=marks[row.event_id],
             starts_at=iso(shown[row.event_id].start_at),
             ticket_type_name=lines[row.id].ticket_type_name,
-            seat_label=lines[row.id].seat_label,
+            seat_label=tickets.printed_seat(row).label,
             holder_name=row.holder_name,
             state=TicketState(row.state).name.lower(),
             received=row.id in received,
@@ -55,13 +55,14 @@ def offered_ticket(session: Session, row: TransferRow) -> OfferedTicket:
     """An offer, as its recipient sees it."""
     event = events.details(session, row.organisation_id, row.event_id)
     line = orders.lines_of_tickets(session, row.organisation_id, [row.ticket_id])[row.ticket_id]
+    ticket = tickets.ticket(session, row.organisation_id, row.ticket_id)
     return OfferedTicket(
         event_id=event.id,
         event_name=event.name,
         event_mark=events.marks(session, row.organisation_id, [event.id])[event.id],
         starts_at=iso(event.start_at),
         ticket_type_name=line.ticket_type_name,
-        seat_label=line.seat_label,
+        seat_label=tickets.printed_seat(ticket).label,
         ends_at=iso(row.ends_at),
     )
 

@@ -17,6 +17,7 @@ from sync_server.events.chosen_days import EVERY_DAY, beyond
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among
+from sync_server.tickets import rules
 from sync_server.tickets.models import BY_SEATS, OCCUPIES_SEAT, TicketRecord, TicketTypeRecord
 
 TicketType = TicketTypeRecord
@@ -156,6 +157,24 @@ def on_seat(session: Session, event: EventKey, seat: int) -> Sequence[TicketReco
     here = row.organisation_id == event.organisation_id, row.event_id == event.event_id
     wanted = select(row).where(*here, row.seat == seat, row.state != TicketState.CANCELLED)
     return session.execute(wanted.order_by(row.sequence)).scalars().all()
+
+
+def seats_of_party(session: Session, event: EventKey, group_id: str) -> frozenset[int]:
+    """The seats of those who bought together; none for a ticket without a party."""
+    row = TicketRecord
+    here = row.organisation_id == event.organisation_id, row.event_id == event.event_id, row.group_id == group_id
+    wanted = select(row.seat).where(*here, row.seat != 0, row.state != TicketState.CANCELLED)
+    return frozenset(session.execute(wanted).scalars()) if group_id else frozenset()
+
+
+def printed_seat(row: TicketRecord) -> rules.Seat:
+    """The seat as it stands on the ticket."""
+    return rules.Seat(row.seat_row, row.seat_number, row.holder_name, row.section, row.seat_id)
+
+
+def depends_on_membership(row: TicketRecord) -> bool:
+    """Whether a ticket was sold to a member as one."""
+    return row.membership_state != MembershipState.NONE
 
 
 def numbers(session: Session, organisation_id: str, ticket_ids: Collection[int]) -> dict[int, str]:

@@ -12,6 +12,7 @@ from sync_server.events import queries as events
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql.bulk import among
 from sync_server.revisions import service as revisions
+from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.tickets import queries, rules
 from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord
@@ -26,6 +27,13 @@ class NewSeat:
     printed: rules.Seat
     new_code: bool  # whether the ticket needs a new code
     flags: int
+
+    @classmethod
+    def of(cls, plan: SeatPlan, number: int, *, new_code: bool, flags: int) -> NewSeat:
+        """A seat of the event's plan."""
+        seat = plan.layout.seat(number)
+        labels = rules.Seat(seat.row, seat.seat_number, "", seat.section, seat.name)
+        return cls(plan.event_zones[seat.zone], seat.number, labels, new_code, flags)
 
 
 def begin_moves(session: Session, organisation_id: str, event_id: str, replaced: Collection[int]) -> None:

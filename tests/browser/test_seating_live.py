@@ -57,3 +57,33 @@ def test_a_caller_gets_the_best_seats_shown_then_held(browser_page: Page, app_se
         action(browser_page, "Find the best seats").click()
         expect(action(browser_page, "Hold them for now")).to_be_hidden()
         browser_page.goto("about:blank")
+
+
+def test_a_guest_is_moved_on_the_map_and_gets_a_new_code(browser_page: Page, app_server: AppServer) -> None:
+    mapped = a_mapped_event(app_server, app_server.api(an_owner(app_server)), with_wheelchairs())
+    api = mapped.stage.api
+    sale = {"seats": [{"seat_id": "B-2", "ticket_type": 1}], "method": "cash", "buyer": {"name": "Grace Hopper"}}
+    order = api.post(f"/api/events/{mapped.id}/sales", sale)
+    app_server.run_worker()
+    about = browser_page.locator("[data-about]")
+    with served(app_server) as address, working(app_server):
+        open_map(browser_page, address, mapped)
+        walk(browser_page, "ArrowRight", "ArrowDown", "ArrowRight")
+        about.get_by_role("link", name="Another seat").click()
+        expect(browser_page.locator("[data-moving]")).to_contain_text("Choose a free seat for Grace Hopper")
+        walk(browser_page, "ArrowRight", "ArrowRight", "ArrowRight")
+        assert violations(browser_page) == []
+        browser_page.locator("[data-moving]").scroll_into_view_if_needed()
+        keep_screenshots(browser_page, "admin-seat-moving")
+        expect(action(browser_page, "Block this seat")).to_be_hidden()
+        browser_page.get_by_role("link", name="Move Grace Hopper here").click()
+        expect(browser_page.locator(".figures")).to_contain_text("B 5")
+        assert violations(browser_page) == []
+        keep_screenshots(browser_page, "admin-seat-move")
+        browser_page.get_by_role("button", name="Move to B 5").click()
+        expect(browser_page.get_by_role("status").first).to_contain_text("Moved to B-5")
+        expect(browser_page.locator("main")).to_contain_text("B 5")
+        browser_page.goto("about:blank")
+    (line,) = api.get(f"/api/orders/{order['id']}")["lines"]
+    assert line["seat_label"] == "B 5"
+    assert api.get(f"/api/tickets/{line['ticket']['id']}")["issue"] == 2

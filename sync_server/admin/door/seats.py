@@ -41,9 +41,9 @@ def event_seat(event_id: str, seat: int) -> str:
             raise NotFound("The layout has no such seat.", code="unknown_seat")
         sitting = tickets.on_seat(session, row.key, seat)
         guests = holders(session, row.key, sitting) if may(Action.READ_ORDERS) else [_unnamed(one) for one in sitting]
-        shown = {"guests": guests, "held": [] if sitting else _holds(session, row, seat)}
-    kind = _kind(plan, seat)
-    return render_page("door/seat.html", event=row, seat=plan.layout.in_words(seat), kind=kind, **shown)
+        shown: dict[str, object] = {"guests": guests, "held": [] if sitting else _holds(session, row, seat)}
+    shown |= {"seat": plan.layout.in_words(seat), "number": seat, "kind": _kind(plan, seat)}
+    return render_page("door/seat.html", event=row, ticket_id=lambda ticket: tickets.public_id(ticket.id), **shown)
 
 
 def _unnamed(ticket: tickets.Ticket) -> Attendee:

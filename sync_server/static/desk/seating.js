@@ -3,6 +3,32 @@ const section = document.querySelector("#seats");
 const about = document.querySelector("[data-about]");
 const caller = document.querySelector("[data-caller]");
 
+// A guest who is being moved: the next free seat that is chosen is offered to them.
+const moving = document.querySelector("[data-moving]");
+let guest;
+
+function startMoving(link) {
+  guest = link && { name: link.dataset.move, page: link.href };
+  moving.hidden = !guest;
+  moving.querySelector("[data-moving-words]").textContent = guest ? moving.dataset.choose.replace("{name}", guest.name) : "";
+  if (guest) document.querySelector("[data-canvas]").focus();
+  section.toggleAttribute("data-is-moving", Boolean(guest));
+  offerSeat();
+}
+
+// In the bar of actions, which phones keep in sight below the map.
+function offerSeat() {
+  section.querySelector("[data-move-here]")?.remove();
+  const free = about.querySelector("[data-free]");
+  if (!guest || !free) return;
+  const link = document.createElement("a");
+  link.className = "button strong";
+  link.dataset.moveHere = "";
+  link.href = `${guest.page}?seat=${free.dataset.free}`;
+  link.textContent = moving.dataset.here.replace("{name}", guest.name);
+  section.querySelector("[data-bar]").append(link);
+}
+
 async function show(number) {
   about.replaceChildren();
   if (number === undefined) return;
@@ -11,6 +37,7 @@ async function show(number) {
   if (!answer.ok || about.dataset.of !== wanted) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   about.replaceChildren(...page.querySelectorAll("#who"));
+  offerSeat();
 }
 
 async function ask(path, body) {
@@ -51,7 +78,16 @@ async function hold() {
 
 const tell = (problem) => offer([], problem.message);
 
-if (section && about) section.addEventListener("seat", (event) => show(event.detail));
+if (section && about) {
+  section.addEventListener("seat", (event) => show(event.detail));
+  about.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-move]");
+    if (!link) return;
+    event.preventDefault();
+    startMoving(link);
+  });
+  moving.querySelector("[data-moving-stop]").addEventListener("click", () => startMoving());
+}
 if (section && caller) {
   caller.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -380,3 +380,19 @@ def test_neither_address_nor_secret_gets_into_a_log_or_stays_in_a_table(
     with shop.app_server.database.reading() as session:
         everything = repr(session.execute(text("SELECT * FROM mails")).all())
     assert ADA not in everything and secret not in everything
+
+
+@pytest.mark.parametrize(
+    ("locale", "subject"), [("en", "Another seat: Night Music"), ("de", "Anderer Platz: Night Music")]
+)
+def test_guest_who_was_moved_gets_the_new_ticket(
+    shop: Shop, mail_box: MailBox, tmp_path: Path, locale: str, subject: str
+) -> None:
+    order = paid(shop, "A-1", locale=locale)
+    delivered(shop.app_server, mail_box)
+    (line,) = order["lines"]
+    shop.api.post(f"{shop.sale.path}/layout/moved-guests", {"ticket": line["ticket"]["id"], "seat_id": "B-2"})
+    (mail,) = delivered(shop.app_server, mail_box)
+    assert mail["Subject"] == subject and "B 2" in text_of(mail) and "A 1" in text_of(mail)
+    ((code,),) = Printed(files_of(mail)[f"{order['number']}.pdf"], tmp_path).codes()
+    assert code == shop.api.get(f"/api/tickets/{line['ticket']['id']}/code")["code"]
