@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from shared.lifecycle import OVER, EventStatus
 from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.rooms import room, rooms
 from sync_server.admin.stations import stations
 from sync_server.archives import queries as archives
 from sync_server.events import queries
@@ -38,7 +39,8 @@ def events() -> str:
     with parts().database.reading() as session:
         found = _events(session)
         conflicts = scans.open_conflict_counts(session, current_organisation())
-    return render_page("events.html", events=found.items, next=found.next, conflicts=conflicts)
+        shown = {"conflicts": conflicts, "rooms": rooms(session, found.items)}
+    return render_page("events.html", events=found.items, next=found.next, **shown)
 
 
 def _events(session: Session) -> Page[queries.Event]:
@@ -61,6 +63,7 @@ def event(event_id: str) -> str:
             "days": days(row),
             "types": tickets.ticket_types(session, here, event_id),
             "board": board,
+            "room": room(session, row),
             "zones": queries.zones(session, here, event_id),
             "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
         }

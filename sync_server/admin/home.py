@@ -17,6 +17,7 @@ from shared.movements import span_of_today
 from sync_server.admin.door.decisions import decisions
 from sync_server.admin.first_event import Guide, guide_of
 from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.rooms import rooms
 from sync_server.checkout import sales_figures
 from sync_server.checkout.sales_figures import DAY_MS, Sold
 from sync_server.events import queries as events
@@ -62,9 +63,16 @@ def _home() -> str:
         coming = events.events(session, here, chosen, limit=SHOWN, after=None).items
         known = events.events(session, here, EventFilter(archived=True), limit=2, after=None).items
         guide = guide_of(session, here, known[0] if known else None) if len(known) < 2 else None
+        sold = rooms(session, coming)
         who_is_in = {row.id: _inside(session, row, now) for row in _live(coming)}
         week = _week(session, here, now, coming[0].timezone if coming else "UTC")
-    shown: dict[str, object] = {"coming": coming, "inside": who_is_in, "week": week, "today": _today(coming, now)}
+    shown: dict[str, object] = {
+        "coming": coming,
+        "inside": who_is_in,
+        "rooms": sold,
+        "week": week,
+        "today": _today(coming, now),
+    }
     return render_page("home.html", **shown, guide=_unfinished(guide))
 
 

@@ -114,8 +114,16 @@ if (till) {
   const sum = till.querySelector("[data-sum]");
   const total = () => {
     const cents = [...till.querySelectorAll("[data-cents]")].reduce((all, field) => all + Number(field.dataset.cents) * (Number(field.value) || 0), 0);
+    for (const button of till.querySelectorAll("[data-take]")) button.setAttribute("aria-pressed", String(button.closest("[data-counts]").querySelector("input").value === button.dataset.take));
     sum.textContent = (cents / 100).toLocaleString("en-GB", { style: "currency", currency: sum.dataset.currency });
   };
+  // One tap for how many; a second on the same number takes it back.
+  till.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-take]"), field = button?.closest("[data-counts]").querySelector("input");
+    if (!button) return;
+    field.value = field.value === button.dataset.take ? 0 : button.dataset.take;
+    total();
+  });
   till.addEventListener("input", total);
   total();
 }

@@ -1,17 +1,20 @@
 // The seats page of an event: a live map on a canvas, and the actions for the selected seat.
+import { Words } from "./picker/words.js";
 import { deskSkin } from "./seat-map/desk-skin.js";
 import { read, unpack } from "./seat-map/plan.js";
 import { SeatMap } from "./seat-map/seat-map.js";
 import { MAX_ZOOM } from "./seat-map/viewport.js";
 import { step } from "./seat-map/walk.js";
 
-const STATES = ["free", "held", "sold", "not for sale"];
+const STATES = ["free", "held", "sold", "closed"];
 const ZOOM_STEP = 1.6;
 
 class Seats {
   constructor(section) {
     this.section = section;
     this.map = section.dataset.map;
+    const words = new Words(JSON.parse(section.dataset.texts));
+    this.t = (key, values) => words.t(key, values);
     this.canvas = this.find("canvas");
   }
 
@@ -49,7 +52,7 @@ class Seats {
       this.listen();
       this.follow();
     } catch (problem) {
-      this.showStatus(`The map cannot be shown: ${problem.message} Reload the page.`, "bad");
+      this.showStatus(this.t("failed", { why: problem.message }), "bad");
     }
   }
 
@@ -110,13 +113,13 @@ class Seats {
     this.find("bar").classList.toggle("picked", n !== undefined);
     for (const button of this.section.querySelectorAll("[data-act]")) button.hidden = n === undefined || !button.dataset.for.includes(this.states[n]);
     this.section.dispatchEvent(new CustomEvent("seat", { detail: n === undefined ? undefined : n + this.layout.first }));
-    if (n === undefined) return this.describe("No seat selected.");
-    this.describe(`${this.name(n)}: ${STATES[this.states[n]]}`);
+    if (n === undefined) return this.describe(this.t("nothing"));
+    this.describe(this.t("is", { seat: this.name(n), what: this.t(STATES[this.states[n]]) }));
   }
 
   name(n) {
     const row = this.layout.row(n);
-    return `${row.part}, row ${row.label}, seat ${this.layout.label(n)}`;
+    return this.t("name", { part: row.part, row: row.label, seat: this.layout.label(n) });
   }
 
   describe(text) {
@@ -125,14 +128,18 @@ class Seats {
   }
 
   async act(doing, work, done) {
-    const [name, buttons] = [this.name(this.selected), [...this.section.querySelectorAll("[data-act]")]];
+    const [seat, name, buttons] = [this.selected, this.name(this.selected), [...this.section.querySelectorAll("[data-act]")]];
+    const before = this.states[seat];
     for (const button of buttons) button.disabled = true;
-    this.describe(`${name}: ${doing} …`);
+    this.describe(this.t("doing", { seat: name, what: doing }));
     try {
-      this.describe(`${name}: ${done(await work())}`);
+      const said = done(await work());
+      // The change itself may have come first: then the seat says already what it is.
+      if (this.selected === seat && this.states[seat] !== before) this.showSelection();
+      else this.describe(this.t("is", { seat: name, what: said }));
       this.canvas.focus();
     } catch (problem) {
-      this.describe(`${name}: ${problem.message}`);
+      this.describe(this.t("is", { seat: name, what: problem.message }));
     } finally {
       for (const button of buttons) button.disabled = false;
     }
@@ -140,14 +147,13 @@ class Seats {
 
   block(wanted) {
     const body = { [wanted ? "block" : "open"]: [this.selected + this.layout.first] };
-    const unchanged = "not changed: its zone is closed, or it is reserved for a companion.";
-    const done = wanted ? "blocked." : "on sale again.";
-    this.act(wanted ? "blocking" : "unblocking", () => this.request(`${this.map}/blocked`, "POST", body), ({ changed }) => (changed ? done : unchanged));
+    const [doing, unchanged, done] = [wanted ? "blocking" : "opening", "unchanged", wanted ? "blocked" : "opened"].map((key) => this.t(key));
+    this.act(doing, () => this.request(`${this.map}/blocked`, "POST", body), ({ changed }) => (changed ? done : unchanged));
   }
 
   release() {
-    if (!confirm(`Release the hold on ${this.name(this.selected)}? The buyer may be about to pay.`)) return;
-    this.act("releasing the hold", () => this.request(this.url(`/holds/${this.selected + this.layout.first}`), "DELETE"), () => "hold released.");
+    if (!confirm(this.t("sure", { seat: this.name(this.selected) }))) return;
+    this.act(this.t("releasing"), () => this.request(this.url(`/holds/${this.selected + this.layout.first}`), "DELETE"), () => this.t("released"));
   }
 
   showCounts(zones) {
@@ -168,15 +174,15 @@ class Seats {
   async changeDay() {
     this.stream?.close();
     this.pick(undefined);
-    await this.applyChanges({ reset: "another day" });
+    await this.applyChanges({ reset: "day" });
     this.follow();
   }
 
   follow() {
     const stream = new EventSource(this.url("/changes", { since: this.version }), { withCredentials: true });
     this.stream = stream;
-    stream.onopen = () => this.showStatus("The map is up to date and follows changes.", "good");
-    stream.onerror = () => this.showStatus("The connection is lost: the map may be out of date.", "warn");
+    stream.onopen = () => this.showStatus(this.t("follows"), "good");
+    stream.onerror = () => this.showStatus(this.t("lost"), "warn");
     stream.addEventListener("changes", (event) => this.applyChanges(JSON.parse(event.data)));
     stream.addEventListener("gone", () => location.reload());
     addEventListener("pagehide", () => stream.close());
@@ -191,7 +197,7 @@ class Seats {
       const fresh = unpack(state.seats, state.count);
       this.update(Array.from(fresh, (value, n) => [n + this.layout.first, value]), state.zones);
     } catch (problem) {
-      this.showStatus(`The map is out of date: ${problem.message} Reload the page.`, "bad");
+      this.showStatus(this.t("outdated", { why: problem.message }), "bad");
     }
   }
 

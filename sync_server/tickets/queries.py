@@ -264,6 +264,14 @@ def ticket_types(session: Session, organisation_id: str, event_id: str) -> Seque
     return session.execute(statement.order_by(TicketTypeRecord.position, TicketTypeRecord.number)).scalars().all()
 
 
+def offered(session: Session, organisation_id: str, events: Sequence[str]) -> dict[str, int]:
+    """How many tickets the types of these events offer together, sold ones among them."""
+    row = TicketTypeRecord
+    here = row.organisation_id == organisation_id, row.event_id.in_(events)
+    counted = select(row.event_id, func.sum(row.quantity)).where(*here).group_by(row.event_id)
+    return {event_id: int(count) for event_id, count in session.execute(counted)} if events else {}
+
+
 def types_of_locked(session: Session, organisation_id: str, event_id: str) -> Sequence[TicketTypeRecord]:
     """The ticket types of an event, read once by a transaction that has locked it: nobody else changes them.
 

@@ -38,7 +38,7 @@ def a_busy_door(folder: Path) -> Iterator[AdminScenario]:
     with an_evening(folder) as evening:
         world = evening.world
         with world.parts.database.writing() as session:
-            change = text("UPDATE events SET capacity = :room, tickets_issued = 380")
+            change = text("UPDATE events SET capacity = :room, tickets_issued = 380, least_issued = 380")
             session.execute(change, {"room": CAPACITY})
         world.tickets(*range(100, 380))
         with world.parts.database.writing() as session:

@@ -143,13 +143,16 @@ def sells_two_tickets(page: Page) -> str:
     """Three taps at the box office."""
     home(page)
     page.get_by_role("link", name="Sell a ticket").click()
-    page.get_by_role("button", name="One Regular more").click()
-    page.get_by_role("button", name="One Regular more").click()
+    page.get_by_role("group", name="How many Regular").get_by_role("button", name="2").click()
     expect(page.locator("[data-sum]")).to_have_text("€25.00")
     fits(page, "box-office")
     page.get_by_role("button", name="Cash").click()
-    expect(page.locator(".note[role=status]")).to_contain_text("Sold.")
+    expect(page.locator(".sold-now")).to_contain_text("Sold for €25.00, Cash.")
     expect(page.get_by_role("link", name="Print the tickets")).to_have_attribute("href", re.compile(r"tickets\.pdf$"))
+    expect(page.locator("[data-sum]")).to_have_text("€0.00")  # for whoever comes next
+    fits(page, "box-office-sold")
+    page.get_by_role("link", name="Open the order").click()
+    expect(page.get_by_role("link", name="Print the tickets")).to_be_visible()
     fits(page, "order")
     return page.url.split("?")[0]
 

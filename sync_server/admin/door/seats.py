@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import orjson
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
-from sync_server.admin.page import bp, current_organisation, may, page, render_page
+from sync_server.admin.page import bp, current_organisation, may, page, render_page, words
 from sync_server.events import queries
 from sync_server.events.queries import Event
 from sync_server.events.snapshot_rows import days
@@ -19,6 +22,9 @@ from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import event_plan
 from sync_server.tickets import queries as tickets
 
+SCRIPT_TEXTS: Final = "seats_live."
+"""Texts whose keys begin so are for the script of the map."""
+
 
 @bp.get("/events/<event_id>/seats")
 @page()
@@ -27,7 +33,13 @@ def event_seats(event_id: str) -> str:
     with parts().database.reading() as session:
         row = queries.event(session, current_organisation(), event_id)
         has_layout = seating.find_event_layout(session, current_organisation(), event_id) is not None
-    return render_page("door/seats.html", event=row, has_layout=has_layout, days=days(row))
+    return render_page("door/seats.html", event=row, has_layout=has_layout, days=days(row), texts=_texts())
+
+
+def _texts() -> str:
+    """What the map's script says, and in which language."""
+    t = words()
+    return orjson.dumps({"language": t.language, "texts": t.for_script(SCRIPT_TEXTS)}).decode()
 
 
 @bp.get("/events/<event_id>/seats/<int:seat>")

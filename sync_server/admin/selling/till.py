@@ -9,14 +9,15 @@ from flask import redirect, request, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
-from shared.errors import GatehouseError, InvalidRequest
+from shared.errors import GatehouseError, InvalidRequest, NotFound
 from sync_server.admin import forms
-from sync_server.admin.page import bp, current_organisation, page, render_page
-from sync_server.checkout import selling
+from sync_server.admin.page import bp, current_organisation, may, page, render_page
+from sync_server.checkout import queries, selling, views
 from sync_server.checkout.orders.drafting import Buyer, Chosen, OrderRequest
 from sync_server.checkout.orders.parcels import Access
 from sync_server.checkout.payments.methods import METHODS, method_named
 from sync_server.checkout.rules import Channel
+from sync_server.checkout.schemas import OrderView
 from sync_server.checkout.selling import Sale
 from sync_server.checkout.settings import settings_of
 from sync_server.customers.service import address_hash
@@ -40,31 +41,50 @@ _BY_HAND = ("cash", "card")
 @bp.get("/events/<event_id>/sell")
 @page(Action.ISSUE_TICKETS)
 def box_office(event_id: str) -> str:
-    """What can be sold, and how it is paid."""
-    return _till(event_id)
+    """What can be sold, and how it is paid; after a sale also what was sold, to be printed."""
+    return _till(event_id, sold=request.args.get("sold", ""))
 
 
-def _till(event_id: str, problem: str = "") -> str:
+def _till(event_id: str, problem: str = "", sold: str = "") -> str:
     here = current_organisation()
     with parts().database.reading() as session:
         event = events.event(session, here, event_id)
         rows = tickets.ticket_types(session, here, event_id)
         seated = find_event_plan(session, here, event_id) is not None
         invoices = settings_of(session, here).invoices
+        just_sold = _order(session, event_id, sold) if sold and may(Action.READ_ORDERS) else None
     methods = [*_BY_HAND, *(["invoice"] if invoices else [])]
-    shown = {"types": rows, "seated": seated, "methods": methods, "problem": problem, "typed": request.form}
+    shown = {
+        "types": rows,
+        "seated": seated,
+        "methods": methods,
+        "problem": problem,
+        "typed": request.form,
+        "sold": just_sold,
+    }
     return render_page("selling/till.html", event=event, most=MOST_AT_ONCE, **shown)
+
+
+def _order(session: Session, event_id: str, order_id: str) -> OrderView | None:
+    """What was sold last, as the address of the page names it; None for anything else."""
+    try:
+        row = queries.order(session, current_organisation(), order_id)
+    except NotFound:
+        return None
+    return views.view_of(session, row, parts().clock()) if row.event_id == event_id else None
 
 
 @bp.post("/events/<event_id>/sell")
 @page(Action.ISSUE_TICKETS)
 def sell(event_id: str) -> str | tuple[str, int] | WerkzeugResponse:
-    """Sell, and go to the order, which prints its tickets."""
+    """Sell; then the same page prints the tickets, and is ready for whoever comes next."""
     try:
         order_id = _sold(event_id)
     except GatehouseError as error:
         return _till(event_id, error.message), error.status
-    return redirect(url_for("admin.order", order_id=order_id, sold=1))
+    if not may(Action.READ_ORDERS):
+        return redirect(url_for("admin.order", order_id=order_id, sold=1))
+    return redirect(url_for("admin.box_office", event_id=event_id, sold=order_id))
 
 
 @dataclass(frozen=True, slots=True)

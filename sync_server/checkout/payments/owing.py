@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, func, select
+from sqlalchemy import ColumnElement, Select, Subquery, case, func, select, union_all
 from sqlalchemy.orm import Session
 
 from sync_server.checkout.models import MoneyMovementRow, OrderLineRow, OrderRow, PayoutRow
@@ -62,24 +62,28 @@ class Totals:
 
 def affected(session: Session, event: EventKey, *, keep_fees: bool = False) -> Affected:
     """The paid orders of an event and what refunding all of them comes to."""
+    standing, online = _standing(event, keep_fees=keep_fees), _online(event)
+    back = func.coalesce(online.c.cents, 0)
+    by_itself = case((back < standing.c.cents, back), else_=standing.c.cents)
+    sums = (func.coalesce(func.sum(each), 0) for each in (standing.c.tickets, standing.c.cents, by_itself))
+    found = (
+        select(func.count(), *sums).select_from(standing).outerjoin(online, online.c.order_id == standing.c.order_id)
+    )
+    unpaid = select(func.count()).where(*_of(event), OrderRow.state == OrderState.PENDING.value)
+    figures = (int(each) for each in session.execute(found).one())
+    return Affected(*figures, session.execute(unpaid).scalar_one())
+
+
+def _standing(event: EventKey, *, keep_fees: bool) -> Subquery:
+    """The tickets that stand and what was paid for them, by paid order."""
     line, fee = OrderLineRow, 0 if keep_fees else OrderLineRow.fee_cents
     price = func.sum(line.unit_cents - line.discount_cents + fee)
     here = OrderRow.organisation_id == line.organisation_id, OrderRow.id == line.order_id
-    standing = (
-        select(line.order_id, func.count(), price)
-        .join(OrderRow, (here[0]) & (here[1]))
-        .where(*_refundable(event), line.organisation_id == event.organisation_id, line.state == LineState.ISSUED.value)
+    standing = select(line.order_id, func.count().label("tickets"), price.label("cents")).join(
+        OrderRow, (here[0]) & (here[1])
     )
-    found = session.execute(standing.group_by(line.order_id)).all()
-    online = _online(session, event)
-    unpaid = select(func.count()).where(*_of(event), OrderRow.state == OrderState.PENDING.value)
-    return Affected(
-        len(found),
-        sum(int(tickets) for _, tickets, _ in found),
-        sum(int(cents) for *_, cents in found),
-        sum(min(int(cents), online.get(order_id, 0)) for order_id, _, cents in found),
-        session.execute(unpaid).scalar_one(),
-    )
+    issued = line.organisation_id == event.organisation_id, line.state == LineState.ISSUED.value
+    return standing.where(*_refundable(event), *issued).group_by(line.order_id).subquery()
 
 
 def _of(event: EventKey) -> tuple[ColumnElement[bool], ...]:
@@ -94,19 +98,21 @@ def _orders(event: EventKey) -> Select[str]:
     return select(OrderRow.id).where(*_of(event))
 
 
-def _online(session: Session, event: EventKey) -> dict[str, int]:
+def _online(event: EventKey) -> Subquery:
     """What payment services can still pay back, by order."""
     move, payout = MoneyMovementRow, PayoutRow
-    here = move.organisation_id == event.organisation_id, move.order_id.in_(_orders(event))
-    paid = select(move.order_id, func.sum(move.cents)).where(
-        *here, move.kind == Kind.PAYMENT.value, move.method.in_(ONLINE)
+    paid = (
+        select(move.order_id, move.cents)
+        .where(move.organisation_id == event.organisation_id, move.order_id.in_(_orders(event)))
+        .where(move.kind == Kind.PAYMENT.value, move.method.in_(ONLINE))
     )
-    free = {id: int(cents) for id, cents in session.execute(paid.group_by(move.order_id))}
-    mine = payout.organisation_id == event.organisation_id, payout.order_id.in_(_orders(event))
-    asked = select(payout.order_id, func.sum(payout.cents)).where(*mine, payout.state != PayoutState.FAILED.value)
-    for id, cents in session.execute(asked.group_by(payout.order_id)):
-        free[id] = free.get(id, 0) - int(cents)
-    return free
+    asked = (
+        select(payout.order_id, -payout.cents)
+        .where(payout.organisation_id == event.organisation_id, payout.order_id.in_(_orders(event)))
+        .where(payout.state != PayoutState.FAILED.value)
+    )
+    both = union_all(paid, asked).subquery()
+    return select(both.c.order_id, func.sum(both.c.cents).label("cents")).group_by(both.c.order_id).subquery()
 
 
 def refundable_after(session: Session, event: EventKey, after: str | None, limit: int) -> Sequence[str]:

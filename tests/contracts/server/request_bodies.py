@@ -46,6 +46,7 @@ WHOLE_BODIES: dict[str, Any] = {
     "/api/retention": {"days": {"names": 14}},
     "/api/people/export": {"email": "nobody@marquee.example"},
     "/api/people/erase": {"email": "nobody@marquee.example", "reason": "asked for"},
+    "/api/events/{event_id}/layout/moved-guests": {"ticket": "00000000000000ff", "seat_id": "A-1"},
     "/api/events/{event_id}/series": {"every_days": 7, "count": 1},
 }
 

@@ -65,6 +65,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
     client = app_server.browser("owner@marquee.example").client
     here = f"/admin/events/{concert.event['id']}"
     order = api.get("/api/orders?limit=1")["items"][0]["id"]
+    ticket = api.get(f"{concert.path}/tickets?limit=1")["items"][0]["id"]
     hook = api.post("/api/webhooks", {"url": "https://shop.example.org/", "facts": ["*"]})["id"]
     message = api.post(f"/api/webhooks/{hook}/test")["message_id"]
     token = api.post("/api/tokens", {"name": "box office", "scopes": ["read"]})["id"]
@@ -100,6 +101,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
                 "/waiting-list",
                 "/scans",
                 "/conflicts",
+                f"/guests/{ticket}/move",
             )
         ),
         *(here + part for part in ("/door", "/wall", "/screens", "/names", "/names.pdf")),

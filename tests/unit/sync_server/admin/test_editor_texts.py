@@ -1,4 +1,4 @@
-"""The scripts of the seat-map editor have no words of their own: each names texts that the page hands over."""
+"""The scripts of seat maps have no words of their own: each names texts that the page hands over."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from sync_server.admin.door.seats import SCRIPT_TEXTS as LIVE_TEXTS
 from sync_server.admin.page import TEXTS
-from sync_server.admin.seat_map_pages import SCRIPT_TEXTS
+from sync_server.admin.seat_map_pages import SCRIPT_TEXTS, _modules
 from sync_server.plumbing.texts import translator
 from tests.architecture.tree import ROOT
 
 SCRIPTS = sorted((ROOT / "sync_server/static/editor").glob("*.js"))
+LIVE = ROOT / "sync_server/static/seats.js"
+"""The map of who sits where, whose texts stand under a name of their own."""
 COMMENT = re.compile(r"(?:^|\s)// [^\n]*|/\*(?:[^*]|\*(?!/))*\*/")
 NOT_SPOKEN = re.compile(
     r"^import .*$|(?:querySelector(?:All)?|closest|matches)(?:\?\.)?\(\"[^\"]*\"\)|className: \"[^\"]*\"|"
@@ -44,8 +47,8 @@ def loose_words(script: str) -> Iterator[str]:
             yield said
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_scripts_of_the_editor_have_no_words_of_their_own(script: Path) -> None:
+@pytest.mark.parametrize("script", [*SCRIPTS, LIVE], ids=lambda path: path.stem)
+def test_scripts_have_no_words_of_their_own(script: Path) -> None:
     assert [*loose_words(script.read_text("utf-8"))] == []
 
 
@@ -64,3 +67,16 @@ def test_every_text_that_a_script_names_exists_and_every_text_is_named() -> None
     beginnings = tuple(PUT_TOGETHER.findall(content))
     assert named - known == set()
     assert {key for key in known - named if not key.startswith(beginnings)} == set()
+
+
+def test_every_text_of_the_live_map_is_named_by_its_script() -> None:
+    known = translator(TEXTS, "en").for_script(LIVE_TEXTS).keys()
+    content = LIVE.read_text("utf-8")
+    assert {key for key in known if f'"{key}"' not in content} == set()
+
+
+def test_a_page_preloads_all_that_the_editor_imports() -> None:
+    found = _modules(str(ROOT / "sync_server/static"))
+    assert {"editor/page.js", "seat-map/seat-layer.js", "picker/words.js"} <= set(found), "of every folder"
+    assert all((ROOT / "sync_server/static" / name).is_file() for name in found)
+    assert {path.name for path in SCRIPTS} == {Path(name).name for name in found if name.startswith("editor/")}
