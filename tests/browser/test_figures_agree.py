@@ -1,10 +1,11 @@
-"""The same figure is the same number wherever it stands: start page, events, the event, its door, wall, reports, exports."""
+"""A figure is the same number wherever it stands: start page, events, the event, its door, wall, reports, exports."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+from dataclasses import dataclass, field
 
 from playwright.sync_api import Page
 
@@ -42,44 +43,59 @@ def first_number(text: str) -> int:
     return int(found[0])
 
 
+@dataclass
+class Figures:
+    """One number by each place where it stands."""
+
+    sold: dict[str, int] = field(default_factory=dict)
+    inside: dict[str, int] = field(default_factory=dict)
+
+
+def on_the_lists(page: Page, address: str, found: Figures) -> None:
+    page.goto(f"{address}/admin/")
+    tile = page.locator(".tile").first
+    found.sold["start page"] = first_number(tile.locator(".bar-row span").first.inner_text())
+    found.inside["start page"] = first_number(tile.locator(".bar-row span", has_text="inside").inner_text())
+    page.goto(f"{address}/admin/events")
+    found.sold["events"] = first_number(page.locator(".tile .bar-row span").first.inner_text())
+
+
+def on_the_pages_of_the_event(page: Page, here: str, found: Figures) -> None:
+    page.goto(here)
+    found.sold["event"] = first_number(page.locator("[data-number=sold]").first.inner_text())
+    found.sold["event, by type"] = sum(map(first_number, page.locator(".cols-2 .bar-row .quiet").all_inner_texts()))
+    found.inside["event"] = first_number(page.locator("#board .figures [data-number=inside]").inner_text())
+    for name, place in (("gate", "[data-gate] [data-number=inside]"), ("zone", "[data-zone] [data-inside]")):
+        found.inside[f"event, by {name}"] = sum(map(int, page.locator(f"#board {place}").all_inner_texts()))
+    page.goto(f"{here}/door")
+    found.inside["door"] = first_number(page.locator(".heads [data-number=inside]").inner_text())
+    page.goto(f"{here}/wall")
+    found.inside["wall"] = first_number(page.locator(".inside[data-number=inside]").inner_text())
+    page.goto(f"{here}/status?target=ended")
+    found.sold["end of the event"] = first_number(page.locator(".figure b").first.inner_text())
+
+
+def in_reports_and_exports(evening: Evening, found: Figures) -> None:
+    counters = evening.api.get(f"{evening.path}/counters")
+    found.sold["counters"], found.inside["counters"] = counters["sold"], counters["inside"]
+    found.inside["report"] = evening.api.get(f"{evening.path}/funnel")["entered"]  # nobody has left
+    attendees = rows(evening, "attendees")
+    found.sold["export of attendees"] = len(attendees)
+    found.inside["export of attendees"] = sum(row["entered_at"] != "" for row in attendees)
+    found.sold["export of tickets"] = sum(row["state"] != "cancelled" for row in rows(evening, "tickets"))
+
+
 def test_what_is_sold_and_who_is_inside_is_the_same_everywhere(browser_page: Page, app_server: AppServer) -> None:
-    evening = a_mixed_evening(app_server)
-    event = evening.concert.event["id"]
-    sold: dict[str, int] = {}
-    inside: dict[str, int] = {}
+    evening, found = a_mixed_evening(app_server), Figures()
     with served(app_server) as address:
         browser_page.goto(f"{address}/admin/")
         browser_page.get_by_label("E-mail address").fill(EMAIL)
         browser_page.get_by_label("Password").fill(PASSWORD)
         browser_page.get_by_role("button", name="Sign in", exact=True).click()
-        tile = browser_page.locator(".tile").first
-        sold["start page"] = first_number(tile.locator(".bar-row span").first.inner_text())
-        inside["start page"] = first_number(tile.locator(".bar-row span", has_text="inside").inner_text())
-        browser_page.goto(f"{address}/admin/events")
-        sold["events"] = first_number(browser_page.locator(".tile .bar-row span").first.inner_text())
-        here = f"{address}/admin/events/{event}"
-        browser_page.goto(here)
-        sold["event"] = first_number(browser_page.locator("[data-number=sold]").first.inner_text())
-        inside["event"] = first_number(browser_page.locator("#board .figures [data-number=inside]").inner_text())
-        by_gate = browser_page.locator("#board [data-gate] [data-number=inside]").all_inner_texts()
-        by_zone = browser_page.locator("#board [data-zone] [data-inside]").all_inner_texts()
-        inside |= {"event, by gate": sum(map(int, by_gate)), "event, by zone": sum(map(int, by_zone))}
-        types = browser_page.locator(".cols-2 .bar-row .quiet").all_inner_texts()
-        sold["event, by type"] = sum(map(first_number, types))
-        browser_page.goto(f"{here}/door")
-        inside["door"] = first_number(browser_page.locator(".heads [data-number=inside]").inner_text())
-        browser_page.goto(f"{here}/wall")
-        inside["wall"] = first_number(browser_page.locator(".inside[data-number=inside]").inner_text())
-        browser_page.goto(f"{here}/status?target=ended")
-        sold["end of the event"] = first_number(browser_page.locator(".figure b").first.inner_text())
+        browser_page.get_by_role("heading", level=1).wait_for()
+        on_the_lists(browser_page, address, found)
+        on_the_pages_of_the_event(browser_page, f"{address}/admin/events/{evening.concert.event['id']}", found)
         browser_page.goto("about:blank")
-    counters = evening.api.get(f"{evening.path}/counters")
-    sold["counters"], inside["counters"] = counters["sold"], counters["inside"]
-    funnel = evening.api.get(f"{evening.path}/funnel")
-    inside["report"] = funnel["entered"]  # nobody has left
-    attendees = rows(evening, "attendees")
-    sold["export of attendees"] = len(attendees)
-    sold["export of tickets"] = sum(row["state"] != "cancelled" for row in rows(evening, "tickets"))
-    inside["export of attendees"] = sum(row["entered_at"] != "" for row in attendees)
-    assert set(sold.values()) == {11}, sold
-    assert set(inside.values()) == {6}, inside
+    in_reports_and_exports(evening, found)
+    assert len(found.sold) == 8 and set(found.sold.values()) == {11}, found.sold
+    assert len(found.inside) == 9 and set(found.inside.values()) == {6}, found.inside

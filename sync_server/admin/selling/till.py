@@ -54,15 +54,8 @@ def _till(event_id: str, problem: str = "", sold: str = "") -> str:
         invoices = settings_of(session, here).invoices
         just_sold = _order(session, event_id, sold) if sold and may(Action.READ_ORDERS) else None
     methods = [*_BY_HAND, *(["invoice"] if invoices else [])]
-    shown = {
-        "types": rows,
-        "seated": seated,
-        "methods": methods,
-        "problem": problem,
-        "typed": request.form,
-        "sold": just_sold,
-    }
-    return render_page("selling/till.html", event=event, most=MOST_AT_ONCE, **shown)
+    shown = {"types": rows, "seated": seated, "methods": methods, "problem": problem, "typed": request.form}
+    return render_page("selling/till.html", event=event, most=MOST_AT_ONCE, sold=just_sold, **shown)
 
 
 def _order(session: Session, event_id: str, order_id: str) -> OrderView | None:
