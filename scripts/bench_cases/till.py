@@ -1,8 +1,8 @@
 """What each tap at the box office costs with a stadium of 60,000 seats and 100,000 orders behind it, on both databases.
 
 Twenty people buy two seats each, side by side, as the form sells them: opening the page, selling, the page that is
-ready again with what was sold, the ticket as it is printed, and the search for an order. The figures are milliseconds of
-processor, of this process and of the database, which other work on the machine hardly changes; and statements. The
+ready again with what was sold, the ticket as it is printed, and the search for an order. The figures are milliseconds
+of processor, of this process and of the database, which other work on the machine hardly changes; and statements. The
 yardstick is the form of a new event, which reads least.
 """
 

@@ -13,6 +13,7 @@ from shared.lifecycle import EventStatus, require_transition
 from sync_server.accounts import queries as accounts
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.readiness import checks
 from sync_server.admin.stations import FINAL
 from sync_server.cancellations import service as cancellations
 from sync_server.cancellations.rules import Choice
@@ -56,14 +57,16 @@ def ask_to_change(event_id: str) -> str:
         target = _target(request.args.get("target", ""))
         require(action_for(target))
         require_transition(EventStatus(event.status), target)
-        touched = _touched(session, event)
+        touched = touched_by(session, event)
         currency = accounts.organisation(session, current_organisation()).currency
+        ready = checks(session, event) if target is EventStatus.PUBLISHED and event.status == "draft" else []
     final, asks = target in FINAL, target is EventStatus.CANCELLED and touched.affected.orders > 0
-    shown = {"touched": touched, "final": final, "asks": asks, "currency": currency}
+    shown = {"touched": touched, "final": final, "asks": asks, "currency": currency, "ready": ready}
     return render_page("status.html", event=event, target=target.value, **shown)
 
 
-def _touched(session: Session, event: queries.Event) -> Touched:
+def touched_by(session: Session, event: queries.Event) -> Touched:
+    """Whom a step of this event touches now."""
     now = parts().clock()
     seen = devices.last_seen_at_event(session, event.key)
     return Touched(

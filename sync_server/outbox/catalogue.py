@@ -17,7 +17,9 @@ _TICKET: Final[Mapping[str, Schema]] = {"ticket": TEXT, "event": ID, "event_numb
 _HOLD: Final[Mapping[str, Schema]] = {"hold": ID, "event": ID, "event_number": NUMBER}
 _ORDER: Final[Mapping[str, Schema]] = {"order": ID, "event": ID, "event_number": NUMBER}
 _PAYMENT: Final[Mapping[str, Schema]] = {"cents": NUMBER, "method": TEXT}
+_OF_EVENT: Final[Mapping[str, Schema]] = {"event": ID, "event_number": NUMBER}
 _COUNT: Final[Mapping[str, Schema]] = {"count": NUMBER}
+_MOVED: Final[Mapping[str, Schema]] = {"seats": SEATS, "from": TEXT, "to": TEXT, "issue": NUMBER}
 _LAYOUT: Final[Mapping[str, Schema]] = {"layout": ID, "venue": ID, "version": NUMBER}
 
 _EVENT_TOPIC: Final = frozenset({Topic.EVENT})
@@ -53,7 +55,7 @@ def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: 
 
 def _ticket(description: str, *logged: str, **payload: Schema) -> FactKind:
     fields = payload or {"state": TEXT}
-    return FactKind(description, Group.TICKET, _TICKET, fields, topics=_EVENT_TOPIC, logged=logged or ("state",))
+    return FactKind(description, Group.TICKET, _TICKET, fields, topics=_EVENT_TOPIC, logged=logged or tuple(fields))
 
 
 def _guests(description: str) -> FactKind:
@@ -81,7 +83,7 @@ def _device(action: str, description: str) -> FactKind:
 
 def _at_gate(description: str) -> FactKind:
     payload = {"device": NUMBER, "gate": NUMBER, "supervisor": NUMBER, "at": NUMBER}
-    return FactKind(description, Group.DEVICE, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC)
+    return FactKind(description, Group.DEVICE, _OF_EVENT, payload, topics=_EVENT_TOPIC)
 
 
 def _venue(action: str, description: str, **more: Schema) -> FactKind:
@@ -128,8 +130,7 @@ def _order(description: str, buyers: str = "", look: str = "", /, **more: Schema
 def _cancellation(description: str) -> FactKind:
     numbers = dict.fromkeys(("orders", "done_orders", "failed_orders", "cents"), NUMBER)
     payload = {"choice": TEXT, **numbers, "new_date": MILLIS, "keep_until": MILLIS}
-    subjects = {"event": ID, "event_number": NUMBER}
-    return FactKind(description, Group.EVENT, subjects, payload, topics=_EVENT_TOPICS, logged=tuple(payload))
+    return FactKind(description, Group.EVENT, _OF_EVENT, payload, topics=_EVENT_TOPICS, logged=tuple(payload))
 
 
 def _holds(description: str, became: str, payload: Mapping[str, Schema] = _COUNT) -> FactKind:
@@ -147,15 +148,12 @@ def _holds(description: str, became: str, payload: Mapping[str, Schema] = _COUNT
 
 def _queue_change(description: str) -> FactKind:
     payload = {"before": FIELDS, "after": FIELDS, "commitment": TEXT}
-    return FactKind(description, Group.EVENT, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC)
+    return FactKind(description, Group.EVENT, _OF_EVENT, payload, topics=_EVENT_TOPIC)
 
 
 def _queue_draw(description: str) -> FactKind:
     payload = {"root": TEXT, "entries": NUMBER, "beacon": TEXT}
-    logged = ("root", "entries")
-    return FactKind(
-        description, Group.EVENT, {"event": ID, "event_number": NUMBER}, payload, topics=_EVENT_TOPIC, logged=logged
-    )
+    return FactKind(description, Group.EVENT, _OF_EVENT, payload, topics=_EVENT_TOPIC, logged=("root", "entries"))
 
 
 def _party(description: str, buyers: str = "", /, **more: Schema) -> FactKind:
@@ -249,12 +247,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
         "A ticket has a new code; the old one no longer admits.", "issue", issue=NUMBER, key=NUMBER
     ),
     "ticket_moved": replace(
-        _ticket("A guest sits elsewhere: the ticket has another seat and a new code; the old one no longer admits."),
-        payload={"seats": SEATS, "from": TEXT, "to": TEXT, "issue": NUMBER},
-        seats=Seats.NAMED,
-        occupancy=True,
-        buyers="other_seat",
-        logged=("seats", "issue"),
+        _ticket("A guest has another seat and code.", **_MOVED), seats=Seats.NAMED, occupancy=True, buyers="other_seat"
     ),
     "membership_granted": FactKind(
         "Somebody became a member of a tier.",
