@@ -57,12 +57,20 @@ def ask_to_change(event_id: str) -> str:
         target = _target(request.args.get("target", ""))
         require(action_for(target))
         require_transition(EventStatus(event.status), target)
-        touched = touched_by(session, event)
+        first_time = target is EventStatus.PUBLISHED and event.status == EventStatus.DRAFT.value
+        touched = _nobody_yet(session, event) if first_time else touched_by(session, event)
         currency = accounts.organisation(session, current_organisation()).currency
-        ready = checks(session, event) if target is EventStatus.PUBLISHED and event.status == "draft" else []
+        ready = checks(session, event, devices=touched.gates) if first_time else []
     final, asks = target in FINAL, target is EventStatus.CANCELLED and touched.affected.orders > 0
     shown = {"touched": touched, "final": final, "asks": asks, "currency": currency, "ready": ready}
     return render_page("status.html", event=event, target=target.value, **shown)
+
+
+def _nobody_yet(session: Session, event: queries.Event) -> Touched:
+    """Whom publishing touches: nobody could buy a draft, so its orders and holds are not looked for."""
+    seen = devices.last_seen_at_event(session, event.key)
+    silent = sum(is_silent(parts().clock(), at) for at in seen)
+    return Touched(event.tickets_issued, Affected(0, 0, 0, 0, 0), Buyers(0, 0, 0), 0, len(seen), silent, 0)
 
 
 def touched_by(session: Session, event: queries.Event) -> Touched:

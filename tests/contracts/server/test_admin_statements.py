@@ -68,6 +68,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
     ticket = api.get(f"{concert.path}/tickets?limit=1")["items"][0]["id"]
     hook = api.post("/api/webhooks", {"url": "https://shop.example.org/", "facts": ["*"]})["id"]
     message = api.post(f"/api/webhooks/{hook}/test")["message_id"]
+    draft = api.get("/api/events?status=draft&limit=1")["items"][0]["id"]
     token = api.post("/api/tokens", {"name": "box office", "scopes": ["read"]})["id"]
     member = app_server.user("stan@marquee.example", organisation, "staff")
     settings = "/admin/settings"
@@ -102,10 +103,13 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
                 "/scans",
                 "/conflicts",
                 f"/guests/{ticket}/move",
+                "/new-date",
+                f"/sell?sold={order}",
             )
         ),
         *(here + part for part in ("/door", "/wall", "/screens", "/names", "/names.pdf")),
         f"{here}/status?target=cancelled",
+        f"/admin/events/{draft}/status?target=published",
         "/admin/account",
         "/admin/account/second-factor",
         settings,
