@@ -70,8 +70,8 @@ def affected(session: Session, event: EventKey, *, keep_fees: bool = False) -> A
         select(func.count(), *sums).select_from(standing).outerjoin(online, online.c.order_id == standing.c.order_id)
     )
     unpaid = select(func.count()).where(*_of(event), OrderRow.state == OrderState.PENDING.value)
-    figures = (int(each) for each in session.execute(found).one())
-    return Affected(*figures, session.execute(unpaid).scalar_one())
+    orders, tickets, cents, back_by_itself = (int(each) for each in session.execute(found).one())
+    return Affected(orders, tickets, cents, back_by_itself, session.execute(unpaid).scalar_one())
 
 
 def _standing(event: EventKey, *, keep_fees: bool) -> Subquery:
