@@ -42,6 +42,7 @@ const article = (ticket, number, logo) => {
   part.id = `ticket-${number}`;
   part.tabIndex = -1;
   for (const place of part.querySelectorAll("[data-text]")) place.textContent = ticket[place.dataset.text];
+  part.querySelector(".confirmation").hidden = !ticket.confirmation_code;
   for (const list of part.querySelectorAll("[data-list]")) listed(list, ticket[list.dataset.list]);
   const picture = part.querySelector(".logo");
   picture.hidden = !logo;
@@ -62,7 +63,7 @@ const show = (order) => {
   jump.replaceChildren(...order.tickets.map((ticket, index) => {
     const link = document.createElement("a");
     link.href = `#ticket-${index + 1}`;
-    link.textContent = ticket.seat.map((part) => part.value).join(" ") || String(index + 1);
+    link.textContent = ticket.admits > 1 ? ticket.title : ticket.seat.map((part) => part.value).join(" ") || String(index + 1);
     link.addEventListener("click", (click) => {
       click.preventDefault(); // the secret stays where it is: the link can be opened again, and shared with care
       document.getElementById(`ticket-${index + 1}`).scrollIntoView({ behavior: "smooth" });

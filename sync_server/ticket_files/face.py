@@ -34,3 +34,4 @@ class TicketFace:
     code: str  # what gates read
     show: str  # what to do with the code
     terms: str
+    admits: int = 1  # how many guests the code is good for

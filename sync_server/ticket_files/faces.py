@@ -94,6 +94,32 @@ class Setting:
             terms=self.terms,
         )
 
+    def party_face(self, rows: Sequence[Ticket], code: str, order_number: str) -> TicketFace:
+        """What stands beside the code of a whole party."""
+        words, event = self.words, self.event
+        days = {self._day(row) for row in rows}
+        details = Labelled(words.number, _first_and_last(rows)), Labelled(words.order, order_number)
+        return TicketFace(
+            language=self.language,
+            title=words.party,
+            organiser=self.organiser,
+            event=event.name,
+            day=days.pop() if len(days) == 1 else self.style.day(window(event)[0]),
+            time=self.times,
+            place=event.venue_name,
+            address=self.address,
+            seat=(Labelled(words.guests, str(len(rows))),),
+            details=tuple(each for each in details if each.value),
+            notice=next(filter(None, map(self._notice, rows)), ""),
+            number=order_number,
+            confirmation_label="",
+            confirmation_code="",
+            code=code,
+            show=words.show_party,
+            terms=self.terms,
+            admits=len(rows),
+        )
+
     def _day(self, row: Ticket) -> str:
         chosen = ChosenDays(self.dates, row.valid_days)
         names = chosen.names
@@ -169,6 +195,18 @@ def faces_of(session: Session, sealer: Sealer, setting: Setting, rows: Sequence[
         setting.face(row, text, line := lines.get(row.id), numbers[line.order_id] if line else "")
         for row, text in zip(rows, texts, strict=True)
     ]
+
+
+def party_of(
+    session: Session, sealer: Sealer, setting: Setting, rows: Sequence[Ticket], order_number: str
+) -> list[TicketFace]:
+    """The code for all these tickets together, where there are several, but not too many for one code."""
+    code = codes.party_text(session, rows, sealer)
+    return [setting.party_face(rows, code, order_number)] if code else []
+
+
+def _first_and_last(rows: Sequence[Ticket]) -> str:
+    return f"{rows[0].number} – {rows[-1].number}"
 
 
 def standing(rows: Collection[Ticket]) -> list[Ticket]:

@@ -33,21 +33,23 @@ def tickets_of_order(session: Session, organisation_id: str, order_id: str) -> l
 
 
 def pdf_of_order(session: Session, sealer: Sealer, organisation_id: str, order_id: str, now: Millis) -> bytes:
-    """The tickets of an order, one on each page, in the language of its buyer."""
+    """The tickets of an order, one on each page, and of several the code for all, in the language of its buyer."""
     order = orders.order(session, organisation_id, order_id)
     found = tickets_of_order(session, organisation_id, order_id)
     setting = Setting.read(session, order.event, order.buyer_locale)
-    return _pdf(session, sealer, setting, found, order.number, now=now)
+    return _pdf(session, sealer, setting, found, order.number, now=now, together=True)
 
 
 def faces_of_order(
     session: Session, sealer: Sealer, organisation_id: str, order_id: str
 ) -> tuple[list[TicketFace], str, bytes | None]:
-    """What stands on the tickets of an order, and the organiser's colour and logo."""
+    """What stands on the tickets of an order and beside the code for all of them; the organiser's colour and logo."""
     order = orders.order(session, organisation_id, order_id)
     found = tickets_of_order(session, organisation_id, order_id)
     setting, design = Setting.read(session, order.event, order.buyer_locale), design_of(session, organisation_id)
-    return faces.faces_of(session, sealer, setting, found), design.colour, design.logo
+    shown = faces.faces_of(session, sealer, setting, found)
+    together = faces.party_of(session, sealer, setting, found, order.number)
+    return [*shown, *together], design.colour, design.logo
 
 
 def calendar_of_order(session: Session, organisation_id: str, order_id: str, now: Millis) -> bytes:
@@ -69,9 +71,17 @@ def pdf_of_ticket(session: Session, sealer: Sealer, row: Ticket, now: Millis) ->
 
 
 def _pdf(
-    session: Session, sealer: Sealer, setting: Setting, rows: Sequence[Ticket], name: str, *, now: Millis
+    session: Session,
+    sealer: Sealer,
+    setting: Setting,
+    rows: Sequence[Ticket],
+    name: str,
+    *,
+    now: Millis,
+    together: bool = False,
 ) -> bytes:
     shown = faces.faces_of(session, sealer, setting, rows)
+    shown += faces.party_of(session, sealer, setting, rows, name) if together else []
     row, title = design_of(session, setting.event.organisation_id), f"{setting.event.name} · {name}"
     try:
         from sync_server.ticket_files.pdf import document

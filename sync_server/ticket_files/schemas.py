@@ -56,7 +56,10 @@ class LabelledView(View):
 
 
 class TicketFaceView(View):
-    """All that stands on one ticket; `svg` draws its code."""
+    """All that stands on one ticket; `svg` draws its code.
+
+    `admits` is how many guests the code is good for: the last of an order's several is one for all of them.
+    """
 
     title: str
     organiser: str
@@ -73,6 +76,7 @@ class TicketFaceView(View):
     confirmation_code: str
     show: str
     terms: str
+    admits: int
     svg: str
 
 

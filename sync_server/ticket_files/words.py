@@ -33,6 +33,9 @@ class Words:
     admits: str
     confirmation: str
     show: str
+    party: str
+    guests: str
+    show_party: str
     unpaid: str
     postponed: str
     cancelled: str
@@ -61,6 +64,10 @@ WORDS: Final[Mapping[str, Words]] = {
         confirmation="Confirmation code",
         show="Show this code at the entrance, on paper or on a phone. Whoever shows it first "
         "comes in: keep it to yourself.",
+        party="All tickets",
+        guests="Guests",
+        show_party="One scan for all of you: the gate lists these tickets and lets each "
+        "of you through. Whoever comes later shows their own ticket.",
         unpaid="Not paid yet: valid once the payment has arrived.",
         postponed="Postponed. The ticket stays valid; the new date will be announced.",
         cancelled="This event is cancelled.",
@@ -93,6 +100,10 @@ WORDS: Final[Mapping[str, Words]] = {
         confirmation="Bestätigungscode",
         show="Zeigen Sie diesen Code am Einlass, auf Papier oder am Telefon. Wer ihn zuerst "
         "zeigt, kommt hinein: Geben Sie ihn nicht weiter.",
+        party="Alle Karten",
+        guests="Gäste",
+        show_party="Ein Scan für alle: Der Einlass zeigt diese Karten und lässt jeden von "
+        "Ihnen durch. Wer später kommt, zeigt die eigene Karte.",
         unpaid="Noch nicht bezahlt: gültig, sobald die Zahlung eingegangen ist.",
         postponed="Verschoben. Die Karte bleibt gültig; der neue Termin wird bekannt gegeben.",
         cancelled="Diese Veranstaltung ist abgesagt.",
@@ -125,6 +136,10 @@ WORDS: Final[Mapping[str, Words]] = {
         confirmation="Code de confirmation",
         show="Présentez ce code à l’entrée, sur papier ou sur votre téléphone. La première "
         "personne qui le présente entre : ne le partagez pas.",
+        party="Tous les billets",
+        guests="Personnes",
+        show_party="Un seul scan pour tous : l’entrée affiche ces billets et laisse "
+        "passer chacun. Qui vient plus tard présente son propre billet.",
         unpaid="Pas encore payé : valable dès réception du paiement.",
         postponed="Reporté. Le billet reste valable ; la nouvelle date sera annoncée.",
         cancelled="Cet événement est annulé.",
@@ -156,6 +171,10 @@ WORDS: Final[Mapping[str, Words]] = {
         admits="Gee toegang vir",
         confirmation="Bevestigingskode",
         show="Wys hierdie kode by die ingang, op papier of op ’n foon. Wie dit eerste wys, kom in: hou dit vir uself.",
+        party="Alle kaartjies",
+        guests="Gaste",
+        show_party="Een skandering vir almal: die ingang wys hierdie kaartjies en laat "
+        "elkeen deur. Wie later kom, wys sy eie kaartjie.",
         unpaid="Nog nie betaal nie: geldig sodra die betaling aangekom het.",
         postponed="Uitgestel. Die kaartjie bly geldig; die nuwe datum word bekend gemaak.",
         cancelled="Hierdie geleentheid is gekanselleer.",
@@ -188,6 +207,10 @@ WORDS: Final[Mapping[str, Words]] = {
         confirmation="Código de confirmación",
         show="Muestre este código en la entrada, en papel o en el teléfono. Entra quien lo "
         "muestra primero: no lo comparta.",
+        party="Para todos",
+        guests="Personas",
+        show_party="Un solo escaneo para todos: el acceso muestra estas entradas y deja "
+        "pasar a cada persona. Quien llegue más tarde muestra su propia entrada.",
         unpaid="Aún no pagada: válida en cuanto llegue el pago.",
         postponed="Aplazado. La entrada sigue siendo válida; la nueva fecha se anunciará.",
         cancelled="Este evento se ha cancelado.",

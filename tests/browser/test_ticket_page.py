@@ -17,7 +17,7 @@ from tests.app_server import AppServer
 from tests.browser.page_width import assert_fits_width
 from tests.browser.pictures import keep_screenshot
 from tests.contracts.checkout.shop_floor import Shop, a_shop
-from tests.contracts.ticket_files.paper import Printed
+from tests.contracts.ticket_files.paper import Printed, members_of
 from tests.served_app import served
 
 
@@ -86,16 +86,21 @@ def test_gate_reads_the_code_on_every_screen(
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme=scheme)
     page.goto(opened.link)
-    expect(page.locator(".ticket")).to_have_count(2)
+    expect(page.locator(".ticket")).to_have_count(3)
     assert_fits_width(page, width)
     expect(page.locator("html")).to_have_attribute("lang", "de")
-    for ticket, line in zip(page.locator(".ticket").all(), opened.order["lines"], strict=True):
+    *single, together = page.locator(".ticket").all()
+    for ticket, line in zip(single, opened.order["lines"], strict=True):
         expect(ticket).to_contain_text(line["ticket"]["confirmation_code"])
         expect(ticket).to_contain_text("Reihe")
         path = tmp_path / "ticket.png"
         ticket.screenshot(path=str(path))
         code = opened.guest.get(f"{opened.shop.path(opened.order)}/tickets/{line['ticket']['id']}/code")["code"]
         assert decode_image(path).codes == (code,)
+    expect(together).to_contain_text("Ein Scan für alle")
+    together.screenshot(path=str(tmp_path / "all.png"))
+    (party,) = decode_image(tmp_path / "all.png").codes
+    assert members_of(party) == {int(line["ticket"]["id"], 16) for line in opened.order["lines"]}
     logo = page.locator(".logo").first
     assert logo.evaluate("each => each.complete && each.naturalWidth > 0") and logo.is_visible()
     colours = page.locator(".day").first.evaluate("each => getComputedStyle(each).color")
@@ -114,7 +119,7 @@ def test_nothing_comes_from_elsewhere_and_the_secret_never_leaves_the_browser_bu
     asked: list[Any] = []
     browser_page.on("request", lambda request: asked.append(request))
     browser_page.goto(opened.link)
-    expect(browser_page.locator(".ticket")).to_have_count(2)
+    expect(browser_page.locator(".ticket")).to_have_count(3)
     secret = opened.link.partition("#")[2]
     origin = "/".join(opened.path.split("/")[:3])
     assert asked and all(each.url.startswith(origin) for each in asked)
@@ -141,7 +146,7 @@ def test_pdf_and_calendar_are_saved_and_the_print_has_a_page_for_each_ticket(
     opened: Opened, browser_page: Page, tmp_path: Path
 ) -> None:
     browser_page.goto(opened.link)
-    expect(browser_page.locator(".ticket")).to_have_count(2)
+    expect(browser_page.locator(".ticket")).to_have_count(3)
     with browser_page.expect_download() as saved:
         browser_page.locator("#pdf").click()
     assert Path(saved.value.path()).read_bytes().startswith(b"%PDF")
@@ -153,4 +158,6 @@ def test_pdf_and_calendar_are_saved_and_the_print_has_a_page_for_each_ticket(
         opened.guest.get(f"{opened.shop.path(opened.order)}/tickets/{line['ticket']['id']}/code")["code"]
         for line in opened.order["lines"]
     ]
-    assert [page for page in printed.codes() if page] == [(code,) for code in codes]
+    *single, (together,) = [page for page in printed.codes() if page]
+    assert single == [(code,) for code in codes]
+    assert members_of(together) == {int(line["ticket"]["id"], 16) for line in opened.order["lines"]}

@@ -9,9 +9,10 @@ from typing import Final
 import segno
 from sqlalchemy.orm import Session
 
+from shared import claims, parties
 from shared.errors import Conflict
 from shared.snapshot import TicketState
-from shared.tickets import SIGNED_AS, as_text
+from shared.tickets import SIGNED_AS, as_text, party_claims, sign
 from sync_server.plumbing.sealing import Sealer
 from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord
@@ -39,6 +40,21 @@ def code_texts(session: Session, rows: Sequence[TicketRecord], sealer: Sealer) -
     private = {name: signing_keys.private_key(signing_keys.key(session, *name), sealer) for name in keys}
     signers = [private[row.organisation_id, row.key_id] for row in rows]
     return [as_text(row.claims + key.sign(SIGNED_AS + row.claims)) for row, key in zip(rows, signers, strict=True)]
+
+
+def party_text(session: Session, rows: Sequence[TicketRecord], sealer: Sealer) -> str:
+    """The code that is good for all these tickets of one event, none of them cancelled; empty for one, or too many.
+
+    Their own codes must have been asked for before. It is signed by the key of the newest of them, which every gate
+    that knows that ticket holds, and is as old as that.
+    """
+    if not parties.SMALLEST <= len(rows) <= parties.LARGEST:
+        return ""
+    newest = max(rows, key=lambda row: (row.issued_at, row.id))
+    _, key_id, event_number, *_ = claims.HEAD.unpack_from(newest.claims)
+    members = (parties.Member(row.id, row.issue) for row in rows)
+    key = signing_keys.key(session, newest.organisation_id, key_id)
+    return sign(party_claims(key_id, event_number, newest.issued_at, members), signing_keys.private_key(key, sealer))
 
 
 def svg(text: str) -> bytes:

@@ -6,6 +6,10 @@ import subprocess
 from pathlib import Path
 
 from hardware.vision.decoder import decode_image
+from shared import base32
+from shared.claims import HEAD, extensions_of
+from shared.parties import from_value
+from shared.tickets import PREFIX
 
 
 class Printed:
@@ -41,3 +45,11 @@ class Printed:
         """How many raster pictures it has."""
         done = subprocess.run(["pdfimages", "-list", str(self._file)], check=True, capture_output=True, timeout=60)
         return len(done.stdout.decode().splitlines()) - 2
+
+
+def members_of(code: str) -> set[int]:
+    """The ids of the tickets that a party's code is good for, whoever signed it."""
+    raw = base32.decode(code.removeprefix(PREFIX))
+    assert raw is not None
+    (_, value), *_ = extensions_of(raw[HEAD.size : HEAD.size + raw[HEAD.size - 1]]) or ()
+    return {member.ticket_id for member in from_value(value) or ()}
