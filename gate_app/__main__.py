@@ -14,6 +14,7 @@ import typer
 
 from gate_app import commands, reading_home
 from gate_app.app import home_at, http_transport, software, this_host
+from gate_app.badge_commands import print_badge
 from gate_app.desk_commands import add_desk_commands, open_context
 from gate_app.doctor.command import doctor, updates_allowed
 from gate_app.enrolment import enrol as enrol_here
@@ -229,6 +230,7 @@ def whatif(source: Annotated[str, typer.Argument(metavar="FILE | -")]) -> None:
 
 app.command()(doctor)
 app.command("updates-allowed")(updates_allowed)
+app.command("print")(print_badge)
 app.command()(simulate)
 add_desk_commands(app)
 

@@ -10,6 +10,7 @@ from gate_app.doctor.exchange import check_enrolment, check_journal, check_ready
 from gate_app.doctor.finding import Examined, Finding, fault
 from gate_app.doctor.machine import check_clock, check_disk, check_power, check_screen, check_temperature
 from gate_app.doctor.network import check_network
+from gate_app.doctor.printer import check_printer
 from gate_app.gate_context import HostEnvironment
 from gate_app.home import Home
 from hardware.machine import MachineState, machine_state
@@ -26,6 +27,7 @@ CHECKS: dict[str, Check] = {
     "scanner": check_scanner,
     "sound": check_sound,
     "gpio": check_gpio,
+    "printer": check_printer,
     "clock": check_clock,
     "disk": check_disk,
     "power": check_power,

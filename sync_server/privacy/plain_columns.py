@@ -105,7 +105,7 @@ NOT_PERSONAL: Final[Mapping[str, str]] = {
     "ticket_batches": "state problem",
     "ticket_designs": "colour terms logo embed_origins",
     "ticket_keys": "public sealed state",
-    "ticket_types": "name description kind currency check_words",
+    "ticket_types": "name description kind currency check_words badge_layout",
     "ticket_transfers": "code_hash state",
     "tickets": "number confirmation_code seat_id section seat_row seat_number seat_key currency",
     "tier_memberships": "tier state",

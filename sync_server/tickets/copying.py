@@ -7,12 +7,12 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.snapshot import TicketTypeRow
 from sync_server.audit.service import AuditLine, record
 from sync_server.events.signals import EventCopied
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries
+from sync_server.tickets.badge_layouts import type_row
 from sync_server.tickets.models import TicketTypeRecord
 from sync_server.tickets.moved_times import moved_sale, moved_validity
 
@@ -30,7 +30,7 @@ def copy_types(session: Session, copied: EventCopied) -> None:
     ]
     session.add_all(ticket_types)
     session.flush()
-    rows = [TicketTypeRow(row.number, row.name, row.check_words) for row in ticket_types]
+    rows = [type_row(row) for row in ticket_types]
     revisions.put(session, EventKey(copied.organisation_id, copied.copy_id), rows)
     for row in ticket_types:
         subject, after = f"{row.event_id}/{row.number}", {"name": row.name, "price_cents": row.price_cents}

@@ -56,6 +56,9 @@ class TicketTypeRecord(Base):
     valid_days: Mapped[int] = mapped_column(DayBits, default=0)
     flags: Mapped[int] = mapped_column(SmallInteger, default=0)
     check_words: Mapped[str] = mapped_column(String(100), default="")
+    badge_layout: Mapped[str] = mapped_column(  # what gates print; read only where it is asked for: it is long
+        String(24_000), default="", server_default=text("''"), deferred=True
+    )
     not_before: Mapped[int] = mapped_column(BigInteger, default=0)
     not_after: Mapped[int] = mapped_column(BigInteger, default=0)
     sale_start_at: Mapped[Millis | None] = mapped_column(BigInteger)

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from shared.lifecycle import EventStatus
-from shared.snapshot import TicketTypeRow
 from shared.tickets import Entitlement
 from sync_server.accounts import queries as accounts
 from sync_server.audit.service import AuditLine, record
@@ -27,6 +26,7 @@ from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries, rules
+from sync_server.tickets.badge_layouts import type_row
 from sync_server.tickets.models import TicketTypeRecord
 
 _NAME_TAKEN: Final = ("The event already has a ticket type with that name.", "name_taken")
@@ -223,9 +223,7 @@ def _record(
 ) -> None:
     subject = f"{row.event_id}/{row.number}"
     record(session, AuditLine(context, action, "ticket_type", subject, row.organisation_id, before, after))
-    revisions.put(
-        session, EventKey(row.organisation_id, row.event_id), [TicketTypeRow(row.number, row.name, row.check_words)]
-    )
+    revisions.put(session, EventKey(row.organisation_id, row.event_id), [type_row(row)])
 
 
 def taken_by_day(session: Session, event: events.Event) -> Callable[[int], Mapping[str, int]]:

@@ -32,6 +32,7 @@ from sync_server.order_mails import resending
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.principals import Action
 from sync_server.plumbing.web import context
+from sync_server.tickets import badge_layouts
 
 PAGE_SIZE: Final = 50
 HISTORY: Final = 100
@@ -78,7 +79,9 @@ def order(order_id: str) -> str:
         chosen = AuditFilter(subject_kind="order", subject_id=order_id)
         lines = audit.lines(session, here, chosen, limit=HISTORY, after=None).items
         names = {one.user_id: one.name or one.email for one in accounts.members(session, here)}
-    return render_page("selling/order.html", order=view, event=event, history=history(lines, names, words()))
+        has_badges = any(badge_layouts.layouts(session, event.key).values())
+    told = history(lines, names, words())
+    return render_page("selling/order.html", order=view, event=event, history=told, has_badges=has_badges)
 
 
 def _read(session: Session, order_id: str) -> tuple[queries.Order, OrderView, events.Event]:

@@ -2370,6 +2370,7 @@ def upgrade() -> None:
         sa.Column("valid_days", sa.String(length=128), nullable=False),
         sa.Column("flags", sa.SmallInteger(), nullable=False),
         sa.Column("check_words", sa.String(length=100), nullable=False),
+        sa.Column("badge_layout", sa.String(length=24000), server_default=sa.text("''"), nullable=False),
         sa.Column("not_before", sa.BigInteger(), nullable=False),
         sa.Column("not_after", sa.BigInteger(), nullable=False),
         sa.Column("sale_start_at", sa.BigInteger(), nullable=True),

@@ -107,7 +107,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
                 f"/sell?sold={order}",
             )
         ),
-        *(here + part for part in ("/door", "/wall", "/screens", "/names", "/names.pdf")),
+        *(here + part for part in ("/door", "/wall", "/screens", "/names", "/names.pdf", "/badges")),
         f"{here}/status?target=cancelled",
         f"/admin/events/{draft}/status?target=published",
         "/admin/account",

@@ -21,7 +21,7 @@ BARE = {
 }
 OPTIONS = {
     "plain": (),
-    "everything": ("--usb", "--gpio", "--ribbon", "--kiosk", "--data", "/dev/mmcblk0p3", "--read-only"),
+    "everything": ("--usb", "--gpio", "--print", "--ribbon", "--kiosk", "--data", "/dev/mmcblk0p3", "--read-only"),
     "remove": ("--remove", "--export", "/media/usb/journal.csv"),
 }
 

@@ -26,6 +26,7 @@ def test_the_doctor_looks_at_every_part(type_: Type) -> None:
             "scanner",
             "sound",
             "gpio",
+            "printer",
             "clock",
             "disk",
             "power",
