@@ -19,6 +19,16 @@ def scenario(tmp_path: Path) -> Iterator[AdminScenario]:
         yield scenario
 
 
+def see_all(page: Page, which: str) -> int:
+    """Scroll to each of these pictures until it is there; how many there are."""
+    pictures = page.locator(which).all()
+    for picture in pictures:
+        picture.scroll_into_view_if_needed()
+        expect(picture).to_have_js_property("complete", True, timeout=30_000)
+        assert picture.evaluate("image => image.naturalWidth") > 300
+    return len(pictures)
+
+
 def test_an_organiser_sees_a_badge_before_choosing_it(browser_page: Page, scenario: AdminScenario) -> None:
     sign_in(browser_page, scenario)
     expect(browser_page.locator(".side, .places").first).to_be_visible()
@@ -31,11 +41,7 @@ def test_an_organiser_sees_a_badge_before_choosing_it(browser_page: Page, scenar
     browser_page.goto(f"{scenario.event_page}/door")
     browser_page.get_by_role("link", name="Badges and wristbands").click()
     expect(browser_page.get_by_role("heading", name="Badges and wristbands")).to_be_visible()
-    pictures = browser_page.locator(".badge-layout img")
-    for picture in pictures.all():
-        picture.scroll_into_view_if_needed()
-        expect(picture).to_have_js_property("complete", True)
-        assert picture.evaluate("image => image.naturalWidth") > 300
+    assert see_all(browser_page, ".badge-layout img") == 5
     browser_page.locator("summary", has_text="A layout of your own").click()
     browser_page.get_by_label("The layout, as text").fill("width_mm = 5")
     browser_page.get_by_role("radio", name="A layout of your own").check()
@@ -50,5 +56,7 @@ def test_an_organiser_sees_a_badge_before_choosing_it(browser_page: Page, scenar
     printed = browser_page.locator(".badge-types li")
     expect(printed.filter(has_text="Weekend pass")).to_contain_text("Badge, 86")
     expect(printed.filter(has_text="Crew")).to_contain_text("Wristband")
+    browser_page.set_viewport_size({"width": 390, "height": 800})
+    see_all(browser_page, "main img")
     browser_page.evaluate("scrollTo(0, 0)")
     keep_screenshots(browser_page, "admin-badges")
