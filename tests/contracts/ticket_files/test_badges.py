@@ -102,7 +102,9 @@ def test_a_layout_of_ones_own_is_looked_at_before_it_is_used(shop: Shop, desk: A
     assert "data:image/png;base64," in shown
     assert set(sent_to_gates(shop).values()) == {""}
     choose(desk, shop, "own", own=own)
-    assert {read_layout(text).title for text in sent_to_gates(shop).values()} == {ready_made.layout_of("slip").title.replace("Slip", "Ours")}
+    assert {read_layout(text).title for text in sent_to_gates(shop).values()} == {
+        ready_made.layout_of("slip").title.replace("Slip", "Ours")
+    }
 
 
 def test_what_is_wrong_with_a_layout_is_said_and_what_was_written_stays(shop: Shop, desk: ApiClient) -> None:
