@@ -204,6 +204,7 @@ PUBLIC_ROUTES: Final[Mapping[str, PublicRoute]] = {
     "ticket_page.show": PublicRoute(
         Audience.ANYBODY, "The same for everybody: its script asks for the tickets with the secret of the link."
     ),
+    "ticket_page.worker": _STATIC,
     "appearance.accent": _STATIC,
     "storefront.feed": _LISTING,
     "storefront.made_cover": PublicRoute(

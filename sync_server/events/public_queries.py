@@ -40,13 +40,13 @@ _CARD_COLUMNS: Final = (
     EventRecord.cover_images,
     EventRecord.cover_alts,
     EventRecord.participants_elsewhere,
+    EventRecord.cutover_hour,
 )
 _PAGE_COLUMNS: Final = (
     *_CARD_COLUMNS,
     EventRecord.description,
     EventRecord.address,
     EventRecord.replaced_by_event_id,
-    EventRecord.cutover_hour,
 )
 _VISIBLE: Final = EventRecord.status.in_(VISIBLE_STATUSES)
 _PAGE: Final = Prepared(select(*_PAGE_COLUMNS).where(EventRecord.id == placeholder("id"), _VISIBLE))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -16,7 +16,10 @@ from sync_server.events.rules import mark, sale_status
 from sync_server.events.snapshot_rows import days
 from sync_server.outbox import queries as outbox
 from sync_server.plumbing.api.schemas import iso, iso_or_none
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.prepared import from_json
+from sync_server.tickets import in_lists
+from sync_server.tickets.in_lists import Offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class Related:
 
     organisers: Mapping[str, tuple[str, str]]  # slug and name
     joined: Mapping[str, int]
+    offered: Mapping[EventKey, Offered | None]  # events without any tickets are left out
     now: Millis
 
 
@@ -34,7 +38,9 @@ def card_payloads(session: Session, cards: Sequence[Card], now: Millis) -> list[
         return []
     joinable = [card.id for card in cards if card.participants_elsewhere]
     organisers = accounts.names(session, {card.organisation_id for card in cards})
-    related = Related(organisers, outbox.joined_elsewhere(session, joinable) if joinable else {}, now)
+    joined = outbox.joined_elsewhere(session, joinable) if joinable else {}
+    several_days = {_key(card): len(days(card)) > 1 for card in cards}
+    related = Related(organisers, joined, in_lists.offered(session, several_days, now), now)
     return [_item(card, related) for card in cards]
 
 
@@ -53,6 +59,7 @@ def page_payload(session: Session, card: Card, now: Millis) -> dict[str, Any]:
 
 def _item(card: Card, related: Related) -> dict[str, Any]:
     slug, name = related.organisers[card.organisation_id]
+    offered = related.offered.get(_key(card))
     return {
         "id": card.id,
         "slug": card.slug,
@@ -60,7 +67,8 @@ def _item(card: Card, related: Related) -> dict[str, Any]:
         "category": card.category,
         "organisation": {"slug": slug, "name": name},
         "status": card.status,
-        "sale_status": sale_status(card, related.now),
+        "sale_status": _sale_status(card, related),
+        "offer": None if offered is None else asdict(offered),
         "mark": mark(card),
         "start_at": iso(card.start_at),
         "end_at": iso(card.end_at),
@@ -75,6 +83,17 @@ def _item(card: Card, related: Related) -> dict[str, Any]:
         "covers": _covers(card),
         "participants": _participants(card, related.joined),
     }
+
+
+def _key(card: Card) -> EventKey:
+    return EventKey(card.organisation_id, card.id)
+
+
+def _sale_status(card: Card, related: Related) -> str:
+    """What visitors are told: where there are no tickets, nothing is on sale, nor will be at a known time."""
+    status = sale_status(card, related.now)
+    sells = _key(card) in related.offered or card.participants_elsewhere
+    return status if sells or status == "sold_out" else "closed"
 
 
 def _covers(card: Card) -> list[dict[str, str]]:

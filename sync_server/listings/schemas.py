@@ -75,8 +75,16 @@ class CoverView(BaseModel):
     alt: str
 
 
+class OfferedView(BaseModel):
+    """What the shop offers of an event: the cheapest ticket with its fee, and whether any tickets are left."""
+
+    from_cents: int
+    currency: str
+    left: bool
+
+
 class CardView(BaseModel):
-    """An event as lists show it."""
+    """An event as lists show it; `offer` is null where the shop has no tickets for it."""
 
     id: str
     slug: str
@@ -85,6 +93,7 @@ class CardView(BaseModel):
     organisation: OrganiserView
     status: Literal["published", "live", "postponed"]
     sale_status: Literal["upcoming", "on_sale", "sold_out", "closed"]
+    offer: OfferedView | None
     mark: Mark | None
     start_at: str
     end_at: str

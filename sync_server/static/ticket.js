@@ -1,4 +1,5 @@
 // Shows the tickets of an order: asks with the secret that stands behind the # of the link, which no server log sees.
+// What was shown is kept on the device, for whoever has the same link, and shown again where there is no network.
 "use strict";
 
 const main = document.querySelector("main");
@@ -63,27 +64,89 @@ const show = (order) => {
   jump.replaceChildren(...order.tickets.map((ticket, index) => {
     const link = document.createElement("a");
     link.href = `#ticket-${index + 1}`;
-    link.textContent = ticket.admits > 1 ? ticket.title : ticket.seat.map((part) => part.value).join(" ") || String(index + 1);
+    const where = ticket.seat.map((part) => part.value).join(" ");
+    link.textContent = ticket.admits > 1 ? ticket.title : `${index + 1} · ${where}`;
     link.addEventListener("click", (click) => {
       click.preventDefault(); // the secret stays where it is: the link can be opened again, and shared with care
-      document.getElementById(`ticket-${index + 1}`).scrollIntoView({ behavior: "smooth" });
+      document.getElementById(`ticket-${index + 1}`).scrollIntoView({ block: "nearest", inline: "center" });
     });
     return link;
   }));
   jump.hidden = order.tickets.length < 2;
+  if (order.tickets.length > 1) list.tabIndex = 0; // it scrolls from ticket to ticket
+  markShown(list, jump);
   document.getElementById("actions").hidden = false;
   say("", false);
 };
 
+// Which of the tickets is in sight, as they are swiped.
+const markShown = (list, jump) => {
+  const watch = new IntersectionObserver((seen) => {
+    for (const { target, intersectionRatio } of seen) {
+      const link = jump.children[[...list.children].indexOf(target)];
+      if (intersectionRatio > 0.5) link?.setAttribute("aria-current", "true");
+      else link?.removeAttribute("aria-current");
+    }
+  }, { root: list, threshold: [0, 0.5, 0.51, 1] });
+  for (const ticket of list.children) watch.observe(ticket);
+};
+
+// --- Without a network ---
+
+const KEPT = "gatehouse-tickets";
+const KEPT_MS = 400 * 86_400_000;
+
+// The secret itself is kept nowhere: only whoever has the link finds the tickets again.
+const keptAt = async () => {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${main.dataset.api} ${secret}`));
+  return `/kept/${[...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+};
+
+const canKeep = "caches" in window && "serviceWorker" in navigator && secret !== "";
+
+const keep = async (order) => {
+  if (!canKeep) return;
+  const cache = await caches.open(KEPT);
+  for (const request of await cache.keys()) {
+    const { at } = await (await cache.match(request)).json();
+    if (Date.now() - at > KEPT_MS) await cache.delete(request);
+  }
+  await cache.put(await keptAt(), Response.json({ at: Date.now(), order }));
+  await navigator.serviceWorker.register(`${location.pathname.replace(/[^/]*$/, "")}offline.js`, { scope: location.pathname });
+};
+
+const forget = async () => canKeep && (await caches.open(KEPT)).delete(await keptAt());
+
+const showKept = async () => {
+  const found = canKeep && (await (await caches.open(KEPT)).match(await keptAt()));
+  if (!found) return false;
+  const { at, order } = await found.json();
+  show(order);
+  const saved = document.getElementById("saved");
+  saved.textContent = main.dataset.saved.replace("{when}", new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" }).format(at));
+  saved.hidden = false;
+  return true;
+};
+
+// The screen stays on while tickets are shown, where the browser allows it.
+const stayAwake = () => document.visibilityState === "visible" && navigator.wakeLock?.request("screen").catch(() => {});
+
 const open = async () => {
   try {
     const response = await fetched("tickets");
-    if (response.ok) show(await response.json());
-    else if (response.status === 409) say(main.dataset.notYet, true);
-    else if (response.status >= 500) say(main.dataset.offline, true);
-    else say(main.dataset.unknown, false);
+    if (response.ok) {
+      const order = await response.json();
+      document.getElementById("saved").hidden = true;
+      show(order);
+      stayAwake();
+      await keep(order).catch(() => {}); // a private window keeps nothing, and shows them all the same
+    } else if (response.status >= 500) (await showKept()) || say(main.dataset.offline, true);
+    else {
+      say(response.status === 409 ? main.dataset.notYet : main.dataset.unknown, response.status === 409);
+      await forget();
+    }
   } catch {
-    say(main.dataset.offline, true);
+    (await showKept().catch(() => false)) || say(main.dataset.offline, true);
   }
 };
 
@@ -102,6 +165,8 @@ const save = async (path, name) => {
 };
 
 document.getElementById("again").addEventListener("click", open);
+document.addEventListener("visibilitychange", () => document.getElementById("tickets").children.length && stayAwake());
+addEventListener("online", open);
 document.getElementById("pdf").addEventListener("click", () => save("tickets.pdf", "tickets.pdf"));
 document.getElementById("calendar").addEventListener("click", () => save("calendar.ics", "event.ics"));
 open();

@@ -7,6 +7,7 @@ from typing import Any, Final
 from flask import Response, redirect, request
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from sync_server.checkout import views as order_views
 from sync_server.checkout.queries import OrderFilter
 from sync_server.customers import queries as customers
@@ -97,12 +98,17 @@ def _orders(session: Session, page: Page, visitor: Visitor) -> dict[str, Any]:
         {
             "order": each,
             "name": rows[each.event_id].name,
-            "day": page.style(rows[each.event_id].timezone).moment(millis(str(each.created_at))),
+            "day": page.style(rows[each.event_id].timezone).moment(_takes_place(rows[each.event_id])),
             "total": page.style().amount(each.total_cents, each.currency) if each.total_cents else "",
         }
         for each in found.items
     ]
     return {"orders": shown, "following": page.link("/account", after=found.next) if found.next else ""}
+
+
+def _takes_place(row: events.Event) -> Millis:
+    """What buyers look for in the list of their orders."""
+    return row.start_at if row.rescheduled_at is None else row.rescheduled_at
 
 
 @bp.get("/<slug>/account/tickets/<ticket_id>")

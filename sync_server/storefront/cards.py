@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from shared.clock import Millis
 from sync_server.appearance.made_covers import MadeCover
@@ -29,6 +29,7 @@ class EventCard:
     iso: str
     day: str
     place: str
+    price: str  # what the cheapest ticket costs; empty where nothing is to be had
     mark: Mark | None
     cover: Mapping[str, str] | None  # an uploaded picture: id and alternative text
     made_cover: str  # the address of the one that stands in
@@ -52,12 +53,26 @@ def event_card(event: Mapping[str, Any], page: Page) -> EventCard:
         path=page.public_link(f"/events/{event['slug']}"),
         name=event["name"],
         iso=style.iso(start),
-        day=style.moment(start),
+        day=page.t("event.date_open") if event["mark"] == "postponed" else style.moment(start),
         place=", ".join(part for part in (event["venue_name"], event["city"]) if part),
+        price=_price(event, page),
         mark=mark_of(event, page),
         cover=covers[0] if covers else None,
         made_cover="" if covers else made_cover_path(event, page),
     )
+
+
+_NOT_SOLD: Final = frozenset({"sold_out", "closed"})
+
+
+def _price(event: Mapping[str, Any], page: Page) -> str:
+    """From what on, where tickets can be bought now or soon."""
+    offer = event["offer"]
+    if offer is None or not offer["left"] or event["mark"] == "postponed" or event["sale_status"] in _NOT_SOLD:
+        return ""
+    if not offer["from_cents"]:
+        return page.t("tickets.from_free")
+    return page.t("tickets.from", sum=page.style().amount(offer["from_cents"], offer["currency"]))
 
 
 def mark_of(event: Mapping[str, Any], page: Page) -> Mark | None:
@@ -65,7 +80,7 @@ def mark_of(event: Mapping[str, Any], page: Page) -> Mark | None:
     t, style = page.t, page.style(event["timezone"])
     if event["mark"] == "postponed":
         return Mark("warn", t("mark.postponed"))
-    if event["sale_status"] == "sold_out":
+    if event["sale_status"] == "sold_out" or (event["offer"] and not event["offer"]["left"]):
         return Mark("bad", t("mark.sold_out"))
     if event["mark"] == "rescheduled":
         return Mark("info", t("mark.rescheduled"))

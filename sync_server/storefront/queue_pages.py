@@ -12,6 +12,7 @@ from sync_server.plumbing.languages import remember as remember_language
 from sync_server.plumbing.parts import parts
 from sync_server.queueing import guest_places, queries
 from sync_server.queueing.figures import queue_figures
+from sync_server.storefront.cover_accents import accent_of
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.visitors import begin, remember, require_form, require_same_site, visitor_of
 from sync_server.storefront.windows import Window, window_of
@@ -48,6 +49,7 @@ def queue(slug: str, event: str) -> Response:
         open=now >= opening.room_at,
         csrf=visitor.csrf,
         config=orjson.dumps(_config(page, window, place, opening.room_at, now)).decode(),
+        colour=accent_of(parts(), page.shop, window.event),
     )
 
 

@@ -11,6 +11,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.storefront.cards import starts_at
+from sync_server.storefront.cover_accents import accent_of
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.windows import TypeOffer, Window, window_of
 from sync_server.tickets.seat_types import SoldIn, types_in_shop
@@ -45,6 +46,7 @@ def seats(slug: str, event: str) -> Response:
         config=orjson.dumps(_config(page, window, plan)).decode(),
         zones=_zones(window, plan),
         style=style,
+        colour=accent_of(parts(), page.shop, window.event),
     )
 
 

@@ -97,6 +97,7 @@ class Window:
     queued: bool
     waiting: bool  # its waiting list is open
     over: str  # cancelled or ended: nothing is sold any more, and no list shows it
+    by_code: bool  # some tickets are shown only to whoever has a code
 
     @property
     def sold_out(self) -> bool:
@@ -105,9 +106,17 @@ class Window:
         return self.event["sale_status"] == "sold_out" or (bool(on_sale) and not any(each.left for each in on_sale))
 
     @property
+    def opens(self) -> bool:
+        """Whether this visitor may choose: the sale is on, or a code has opened it early."""
+        if self.over or self.event["mark"] == "postponed":
+            return False
+        early = any(each.opened_by_code and each.most for each in self.types)
+        return self.event["sale_status"] == "on_sale" or (self.event["sale_status"] == "upcoming" and early)
+
+    @property
     def sells(self) -> bool:
         """Whether something can be chosen now."""
-        return not self.over and self.event["sale_status"] == "on_sale" and any(each.most for each in self.types)
+        return self.opens and any(each.most for each in self.types)
 
     @property
     def places(self) -> Sequence[TypeOffer]:
@@ -176,7 +185,12 @@ def _read(session: Session, row: Event, now: int) -> Window:
         queued=not over and queueing.is_queued(session, *row.key),
         waiting=listed is not None and listed.open,
         over=over,
+        by_code=not over and _has_hidden_types(session, row.key),
     )
+
+
+def _has_hidden_types(session: Session, event: EventKey) -> bool:
+    return any(each.hidden for each in tickets.ticket_types(session, *event))
 
 
 def type_offers(session: Session, event: EventKey, redeemed: Redeemed, now: int) -> Sequence[TypeOffer]:

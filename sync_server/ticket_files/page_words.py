@@ -17,6 +17,8 @@ class PageWords:
     unknown: str
     not_yet: str
     offline: str
+    saved: str  # {when}: the tickets are shown as they were kept then
+    bright: str
     again: str
     pdf: str
     calendar: str
@@ -32,23 +34,27 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
         "This link opens no order. Was it cut off? Open it from our mail once more.",
         "This order has no tickets: it is not paid yet, or they were refunded.",
         "There is no connection. What you have printed or saved stays valid.",
+        "No connection: these are your tickets as of {when}, kept on this device. They are valid at the entrance.",
+        "At the entrance, turn your screen up to full brightness.",
         "Try again",
         "Save as PDF",
         "Add to calendar",
         "Code of the ticket",
     ),
     "de": PageWords(
-        "Ihre Karten",
-        "Ihre Karten werden geöffnet …",
-        "Diese Seite braucht JavaScript: Der Link hält das Geheimnis Ihrer Karten von allen Protokollen fern. "
+        "Ihre Tickets",
+        "Ihre Tickets werden geöffnet …",
+        "Diese Seite braucht JavaScript: Der Link hält das Geheimnis Ihrer Tickets von allen Protokollen fern. "
         "Sie können auch das PDF aus unserer E-Mail nehmen.",
         "Dieser Link öffnet keine Bestellung. Fehlt sein Ende? Öffnen Sie ihn noch einmal aus unserer E-Mail.",
-        "Zu dieser Bestellung gibt es keine Karten: Sie ist noch nicht bezahlt, oder sie wurden erstattet.",
+        "Zu dieser Bestellung gibt es keine Tickets: Sie ist noch nicht bezahlt, oder sie wurden erstattet.",
         "Es gibt keine Verbindung. Was Sie gedruckt oder gespeichert haben, gilt weiterhin.",
+        "Keine Verbindung: Das sind Ihre Tickets vom {when}, auf diesem Gerät gesichert. Am Einlass gelten sie.",
+        "Stellen Sie den Bildschirm am Einlass auf volle Helligkeit.",
         "Noch einmal versuchen",
         "Als PDF sichern",
         "In den Kalender",
-        "Code der Karte",
+        "Code des Tickets",
     ),
     "fr": PageWords(
         "Vos billets",
@@ -58,6 +64,8 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
         "Ce lien n’ouvre aucune commande. Est-il complet ? Ouvrez-le à nouveau depuis notre message.",
         "Cette commande n’a pas de billets : elle n’est pas encore payée, ou ils ont été remboursés.",
         "Pas de connexion. Ce que vous avez imprimé ou enregistré reste valable.",
+        "Pas de connexion : voici vos billets du {when}, gardés sur cet appareil. Ils sont valables à l’entrée.",
+        "À l’entrée, réglez l’écran sur la luminosité maximale.",
         "Réessayer",
         "Enregistrer en PDF",
         "Ajouter au calendrier",
@@ -71,6 +79,8 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
         "Hierdie skakel maak geen bestelling oop nie. Is dit afgesny? Maak dit weer uit ons e-pos oop.",
         "Hierdie bestelling het geen kaartjies nie: dit is nog nie betaal nie, of dit is terugbetaal.",
         "Daar is geen verbinding nie. Wat u gedruk of gestoor het, bly geldig.",
+        "Geen verbinding nie: dit is u kaartjies soos op {when}, op hierdie toestel gestoor. Hulle geld by die ingang.",
+        "Stel die skerm by die ingang op volle helderheid.",
         "Probeer weer",
         "Stoor as PDF",
         "Voeg by kalender",
@@ -84,6 +94,8 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
         "Este enlace no abre ningún pedido. ¿Está completo? Ábralo otra vez desde nuestro correo.",
         "Este pedido no tiene entradas: aún no está pagado, o se han reembolsado.",
         "No hay conexión. Lo que haya impreso o guardado sigue siendo válido.",
+        "Sin conexión: estas son sus entradas del {when}, guardadas en este dispositivo. Son válidas en la entrada.",
+        "En la entrada, suba el brillo de la pantalla al máximo.",
         "Reintentar",
         "Guardar como PDF",
         "Añadir al calendario",

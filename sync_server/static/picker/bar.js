@@ -10,7 +10,7 @@ const MORE_TIME_S = 60; // from then on one may ask for more time
 export class Bar {
   constructor(bar, picker) {
     Object.assign(this, { bar, picker });
-    for (const name of ["summary", "sum", "chips", "clock", "hold", "checkout", "extend"]) this[name] = bar.querySelector(`[data-bar-${name}]`);
+    for (const name of ["summary", "sum", "chips", "clock", "warning", "hold", "checkout", "extend"]) this[name] = bar.querySelector(`[data-bar-${name}]`);
     this.hold.addEventListener("click", () => picker.hold());
     this.extend.addEventListener("click", () => picker.extend());
     setInterval(() => this.tick(), 250);
@@ -54,15 +54,18 @@ export class Bar {
     const { basket, words } = this.picker;
     const { endsAt } = basket;
     this.clock.hidden = endsAt === undefined;
+    if (endsAt === undefined) this.warning.hidden = true;
     this.extend.hidden = endsAt === undefined || endsAt - Date.now() > MORE_TIME_S * 1000 || this.picker.extended;
     if (endsAt === undefined) return (this.warned = false);
     const left = (endsAt - Date.now()) / 1000;
     say(this.clock, clock(left));
     this.clock.classList.toggle("warn", left <= WARN_S);
+    this.warning.hidden = left > WARN_S || left <= 0;
+    if (!this.warning.hidden) say(this.warning, words.t(this.picker.extended ? "bar.warning_last" : "bar.warning", { n: Math.ceil(left) }));
     if (left > WARN_S) this.warned = false;
     else if (!this.warned && left > 0) {
       this.warned = true;
-      this.picker.announce(words.t("bar.warning", { n: Math.ceil(left) }));
+      this.picker.announce(this.warning.textContent);
     }
     if (left <= 0) this.picker.ranOut();
   }

@@ -1,5 +1,9 @@
 // The checkout: the countdown, the first mistake in focus, and a form that is sent once.
+import { watchConnection } from "./connection.js";
 import { countDown } from "./countdown.js";
+
+const lost = document.querySelector("[data-lost]");
+if (lost) watchConnection(lost);
 
 for (const element of document.querySelectorAll(".countdown")) {
   countDown(element, () => {

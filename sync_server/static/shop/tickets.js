@@ -39,6 +39,13 @@ function showSum(inputs) {
   const cents = chosen.reduce((total, input) => total + Number(input.value) * Number(input.dataset.cents), 0);
   const format = new Intl.NumberFormat(form.dataset.locale, { style: "currency", currency: form.dataset.currency });
   sum.hidden = chosen.length === 0;
+  // Where there are seats, too: one strong button at a time.
+  const places = form.querySelector("[data-places]");
+  if (places) {
+    places.hidden = chosen.length === 0;
+    places.classList.toggle("strong", chosen.length > 0);
+    form.querySelector("[data-seats]").hidden = chosen.length > 0;
+  }
   sum.querySelector("output").textContent = format.format(cents / 100);
 }
 

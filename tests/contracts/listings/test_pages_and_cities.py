@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from sync_server.listings.schemas import EventPageView
 from sync_server.outbox.broker import joins
-from tests.builders import DAY, EVENING
+from tests.builders import DAY, EVENING, a_ticket_type
 from tests.contracts.listings.town import FEED, Town
 
 CITIES = "/api/meta/cities"
@@ -27,6 +27,7 @@ def page(town: Town, name: str, **query: Any) -> Any:
 def test_page_has_public_fields_only(town: Town) -> None:
     fields = {"description": "With strings", "settings": {"secret": "ours"}, "name_checks": True, "capacity": 4_711}
     event = town.publish("Night Music", **fields)
+    town.api.post(f"/api/events/{event['id']}/ticket-types", a_ticket_type())
     shown = page(town, event["id"])
     assert set(shown) == set(EventPageView.model_fields)
     assert (shown["name"], shown["description"], shown["sale_status"]) == ("Night Music", "With strings", "on_sale")

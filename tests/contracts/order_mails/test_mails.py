@@ -39,7 +39,11 @@ def paid(shop: Shop, *seats: str, locale: str = "en", email: str = ADA) -> dict[
     ("locale", "subject", "words"),
     [
         ("en", "Your tickets: Night Music", ("Hello Ada Lovelace,", "2 in the attached PDF", "Monday, 3 August 2026")),
-        ("de", "Ihre Karten: Night Music", ("Guten Tag Ada Lovelace,", "2 im PDF im Anhang", "Montag, 3. August 2026")),
+        (
+            "de",
+            "Ihre Tickets: Night Music",
+            ("Guten Tag Ada Lovelace,", "2 im PDF im Anhang", "Montag, 3. August 2026"),
+        ),
         ("fr", "Vos billets : Night Music", ("Bonjour Ada Lovelace,", "2 dans le PDF joint", "lundi 3 août 2026")),
         ("af", "U kaartjies: Night Music", ("Hallo Ada Lovelace,", "2 in die aangehegte PDF", "03 Augustus 2026")),
         (

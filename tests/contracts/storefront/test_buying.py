@@ -10,9 +10,9 @@ from pathlib import Path
 from PIL import Image
 
 from tests.app_server import ApiClient, AppServer
-from tests.builders import MINUTE
+from tests.builders import DAY, MINUTE
 from tests.contracts.storefront.browsing import Browser
-from tests.contracts.storefront.conftest import REDUCED, STANDING, Evening, an_evening
+from tests.contracts.storefront.conftest import REDUCED, STANDING, TIMES, Evening, an_evening
 
 ADA = {"name": "Ada Lovelace", "email": "ada@lovelace.example"}
 FREE = {"name": "Free entry", "price_cents": 0}
@@ -130,7 +130,7 @@ def test_whoever_finds_the_checkout_full_keeps_the_tickets_and_asks_again(evenin
     second = evening.browser("203.0.113.9")
     second.get(evening.path)
     words = second.send("/tickets", 429, t1=1)
-    assert "What you chose stays yours" in words and 'http-equiv="refresh"' in second.text
+    assert "What you chose stays reserved" in words and 'http-equiv="refresh"' in second.text
     first.send("/checkout", **ADA, method="invoice")
     assert "1 \N{MULTIPLICATION SIGN} Standing" in second.get(f"{evening.path}/checkout")
 
@@ -243,6 +243,40 @@ def test_every_status_is_said_at_once(on_sale: Callable[..., Evening], api: ApiC
     assert "Moved from Monday, 3 August 2026 to Thursday, 20 August 2026" in now()
     api.post(f"{path}/cancel", {"reason": "storm"}, 200)
     assert "Cancelled" in now(410) and "Continue" not in browser.words
+
+
+def test_a_code_is_entered_on_the_page_before_the_sale_and_for_hidden_tickets(
+    on_sale: Callable[..., Evening],
+) -> None:
+    later = TIMES["start_at"] - DAY
+    for kind, said, times in (
+        (FREE, "The sale has not begun yet", {"sale_start_at": later}),
+        (FREE | {"hidden": True}, "sold with a code", {}),
+    ):
+        evening = on_sale(kind, name=said, **times)
+        batch = {
+            "kind": "presale",
+            "name": "Friends",
+            "codes": 1,
+            "max_uses": 1,
+            "ticket_types": [1],
+            "opens_sale": True,
+        }
+        path = f"/api/events/{evening.event['id']}/code-batches"
+        evening.api.post(path, batch)
+        code = evening.api.ask("GET", f"{path}/1/codes").text.split()[1]
+        browser = evening.browser()
+        assert said in browser.get(evening.path) and "How many" not in browser.words
+        assert "How many “Free entry”" in browser.send("/tickets", use="code", code=code)
+        browser.send("/tickets", t1=2)
+        assert browser.path.endswith("/checkout"), browser.words[:400]
+
+
+def test_nothing_to_sell_is_said_in_the_list_and_on_the_page(on_sale: Callable[..., Evening]) -> None:
+    evening = on_sale()
+    browser = evening.browser()
+    assert "No tickets here" in browser.get("/o/marquee")
+    assert "There are no tickets for this event here" in browser.get(evening.path) and "Continue" not in browser.words
 
 
 def test_drafts_and_events_of_others_are_not_there(evening: Evening, api: ApiClient) -> None:

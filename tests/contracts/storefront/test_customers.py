@@ -174,6 +174,7 @@ def test_who_waits_is_told_the_place_and_takes_what_comes_back(
     evening.app_server.parts.cache.invalidate_family("public", "shop")
     browser = evening.browser()
     assert "Everything is sold" in browser.get(evening.path)
+    assert "You get a mail when there are places" in browser.words, "this server can send mail"
     assert "Place in the list: 1" in browser.send("/waiting", size=2, email=ADA["email"])
     api.post(f"/api/orders/{sold['id']}/refunds", {"method": "free", "lines": [1, 2]}, 200)
     for _ in range(3):

@@ -63,7 +63,7 @@ def test_gate_reads_the_code_of_every_page_and_the_guest_all_that_matters(shop: 
 @pytest.mark.parametrize(
     ("locale", "words"),
     [
-        ("de", ("Eintrittskarte", "Reihe", "Bestätigungscode", "51,40 € (7 % inkl. MwSt.)", "Beginn")),
+        ("de", ("Ticket", "Reihe", "Bestätigungscode", "51,40 € (7 % inkl. MwSt.)", "Beginn")),
         ("fr", ("Billet", "Rang", "Code de confirmation", "51,40 € (7 % TVA incluse)", "Début")),
         ("af", ("Kaartjie", "Ry", "Bevestigingskode", "51,40", "BTW ingesluit", "Begin")),
         ("es", ("Entrada", "Fila", "Código de confirmación", "51,40 € (7 % IVA incluido)", "Comienzo")),

@@ -1,0 +1,54 @@
+"""What lists say about tickets: the least price, whether any are left, and that some events have none at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.builders import EVENING, HOUR, a_ticket_request, a_ticket_type
+from tests.contracts.listings.town import FEED, Town
+
+
+def card(town: Town, event: dict[str, Any]) -> tuple[str, Any]:
+    """The sale status and the offer, in the feed and on the page."""
+    town.clear_caches()
+    (listed,) = [each for each in town.page()["items"] if each["id"] == event["id"]]
+    page = town.ask(f"{FEED}/{event['id']}").json
+    assert (listed["sale_status"], listed["offer"]) == (page["sale_status"], page["offer"])
+    return listed["sale_status"], listed["offer"]
+
+
+def add(town: Town, event: dict[str, Any], **kind: Any) -> None:
+    town.api.post(f"/api/events/{event['id']}/ticket-types", a_ticket_type(**kind))
+
+
+def test_an_event_without_tickets_is_not_said_to_be_on_sale(town: Town) -> None:
+    event = town.publish("Lecture")
+    assert card(town, event) == ("closed", None)
+    add(town, event)
+    assert card(town, event) == ("on_sale", {"from_cents": 3500, "currency": "EUR", "left": True})
+
+
+def test_the_price_is_that_of_the_cheapest_ticket_that_is_left(town: Town) -> None:
+    event = town.publish("Night Music")
+    add(town, event, name="Front", price_cents=6000, fee_cents=150)
+    add(town, event, name="Rear", price_cents=2000, quantity=1)
+    add(town, event, name="Early bird", price_cents=1000, sale_end_at=EVENING - HOUR)
+    assert card(town, event)[1] == {"from_cents": 2000, "currency": "EUR", "left": True}
+    path = f"/api/events/{event['id']}/tickets"
+    town.api.post(path, a_ticket_request(ticket_type=2, count=1))
+    assert card(town, event)[1] == {"from_cents": 6150, "currency": "EUR", "left": True}
+    town.api.post(path, a_ticket_request(ticket_type=1, count=100))
+    assert card(town, event)[1] == {"from_cents": 2000, "currency": "EUR", "left": False}
+
+
+def test_hidden_tickets_have_no_price_and_the_sale_is_still_on(town: Town) -> None:
+    event = town.publish("Members only")
+    add(town, event, hidden=True)
+    assert card(town, event) == ("on_sale", None)
+
+
+def test_a_quantity_of_several_days_is_never_said_to_be_gone(town: Town) -> None:
+    event = town.publish("Festival", end_at=EVENING + 72 * HOUR)
+    add(town, event, quantity=2)
+    town.api.post(f"/api/events/{event['id']}/tickets", a_ticket_request(count=2))
+    assert card(town, event)[1]["left"] is True
