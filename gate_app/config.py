@@ -10,9 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from hardware.devices import ReaderOptions
-from hardware.pins.options import Fail, PinOptions, SignalOptions
+from hardware.osdp.options import OsdpOptions
+from hardware.pins.options import Fail, PinOptions
 from hardware.ports import ReaderKind
 from hardware.printers.opening import PrinterOptions
+from hardware.signalling import SignalOptions
 from shared.errors import SettingsError
 
 Pin = Annotated[int | None, Field(ge=0, le=27)]
@@ -68,6 +70,26 @@ class PinSettings(BaseModel):
         return self
 
 
+class OsdpSettings(BaseModel):
+    """A reader or door controller on an OSDP line, which this gate commands."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    at: str = Field(min_length=1)  # the serial line, such as /dev/serial/by-id/…
+    address: int = Field(default=0, ge=0, le=126)
+    baud: Literal[9600, 19200, 38400, 57600, 115200] = 9600
+    key: str = Field(pattern=r"^([0-9a-fA-F]{32}|none)$")  # "none": everything on the line is said in the clear
+    output: int | None = Field(default=None, ge=0, le=255)
+    fail: Fail | None = None  # what the barrier does without power
+    open_ms: int = Field(default=5_000, ge=100, le=60_000)
+
+    @property
+    def options(self) -> OsdpOptions:
+        """What the driver needs of them."""
+        key = b"" if self.key == "none" else bytes.fromhex(self.key)
+        return OsdpOptions(**self.model_dump(exclude={"key"}), key=key)
+
+
 class PrinterSettings(BaseModel):
     """Where the printer is and how it is spoken to; layouts are the organiser's and come with the tickets."""
 
@@ -104,6 +126,7 @@ class Config(BaseSettings):
     unturned: Literal["annul", "keep"] = "annul"  # the admission of a guest who did not
     party: Literal["choose", "all"] = "choose"  # whether somebody chooses who of a party comes in
     pins: PinSettings = PinSettings()
+    osdp: OsdpSettings | None = None
     printer: PrinterSettings | None = None
     screen_host: str = "127.0.0.1"
     screen_port: int = Field(default=8100, ge=0, le=65535)
@@ -119,7 +142,8 @@ class Config(BaseSettings):
     @property
     def signals(self) -> SignalOptions:
         """What lamps, loudspeakers and the barrier need of them."""
-        return SignalOptions(PinOptions(**self.pins.model_dump()), self.loudness)
+        osdp = self.osdp.options if self.osdp else None
+        return SignalOptions(PinOptions(**self.pins.model_dump()), self.loudness, osdp)
 
     @classmethod
     def settings_customise_sources(

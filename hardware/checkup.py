@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from hardware.devices import ReaderOptions, open_barrier, open_indicators, open_reader, shows_darkness
-from hardware.pins.options import Fail, SignalOptions
+from hardware.pins.options import Fail
 from hardware.ports import CodeReader, DeviceError, LivePicture, MonotonicNs, ReaderKind, Signal
+from hardware.signalling import SignalOptions
 
 LOOK_S = 3.0
 WITHOUT_POWER = {

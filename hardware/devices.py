@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from hardware.fakes import FakeBarrier, FakeIndicator, FakeReader, FakeTurnstile
 from hardware.keyboard import KeyboardReader
+from hardware.osdp.bus import NAME
+from hardware.osdp.options import OsdpOptions
+from hardware.osdp.signals import OsdpBarrier, OsdpLamp
 from hardware.pins.barrier import RelayBarrier, tell_nobody
 from hardware.pins.lamps import Buzzer, Lamps
-from hardware.pins.options import SignalOptions
 from hardware.ports import (
     Barrier,
     CodeReader,
@@ -26,6 +28,7 @@ from hardware.ports import (
 )
 from hardware.scanners.serial_line import serial_scanner
 from hardware.scanners.usb_keys import UsbScanner
+from hardware.signalling import SignalOptions
 from hardware.sound import Sound, find_player
 
 if TYPE_CHECKING:
@@ -166,12 +169,13 @@ INDICATORS: Final[dict[str, Callable[[SignalOptions], Indicator]]] = {
     "sound": lambda options: Sound(find_player(), options.loudness).open(),
     "lamps": lambda options: Lamps(options.pins).open(),
     "buzzer": lambda options: Buzzer(options.pins, options.loudness).open(),
+    "osdp": lambda options: OsdpLamp(_osdp(options), options.loudness).open(),
     "fake": lambda _options: FakeIndicator(),
 }
 """How to open a lamp or loudspeaker of each kind."""
 
 
-BARRIERS: Final = ("none", "relay", "fake", "fake-turnstile")
+BARRIERS: Final = ("none", "relay", "osdp", "fake", "fake-turnstile")
 
 
 def open_indicators(kinds: tuple[str, ...], options: SignalOptions | None = None) -> list[Indicator]:
@@ -201,6 +205,8 @@ def open_barrier(
         return None
     if kind == "relay":
         return RelayBarrier((options or SignalOptions()).pins, on_emergency, on_turned).open()
+    if kind == "osdp":
+        return OsdpBarrier(_osdp(options or SignalOptions())).open()
     if kind == "fake":
         return FakeBarrier()
     if kind == "fake-turnstile":
@@ -222,6 +228,12 @@ def shows_darkness(jpeg: bytes) -> bool:
     from hardware.vision.advice import is_dark
 
     return is_dark(jpeg)
+
+
+def _osdp(options: SignalOptions) -> OsdpOptions:
+    if options.osdp is None:
+        raise DeviceError(NAME, "The settings do not say where it is.", 'Add [osdp] with at = "…" to the settings.')
+    return options.osdp
 
 
 def _open_indicator(kind: str, options: SignalOptions) -> Indicator:

@@ -1,6 +1,6 @@
 """Which pin is wired to what."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -32,11 +32,3 @@ class PinOptions:
         """The pins of the lamps by their colours."""
         pins = {"green": self.green, "yellow": self.yellow, "red": self.red}
         return {colour: pin for colour, pin in pins.items() if pin is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class SignalOptions:
-    """How signals are given: the pins, and how loud, in percent; 0 is quiet."""
-
-    pins: PinOptions = field(default_factory=PinOptions)
-    loudness: int = 70

@@ -11,8 +11,9 @@ from hardware.devices import open_barrier, open_indicators
 from hardware.patterns import LIGHTS, TONES, beeps
 from hardware.pins.barrier import RelayBarrier
 from hardware.pins.lamps import Buzzer, Lamps
-from hardware.pins.options import Fail, PinOptions, SignalOptions
+from hardware.pins.options import Fail, PinOptions
 from hardware.ports import Barrier, DeviceError, Indicator, Signal
+from hardware.signalling import SignalOptions
 
 LAMPS = PinOptions(green=17, yellow=22, red=27, buzzer=23)
 GATE = PinOptions(relay=5, turned=6, emergency=13, fail=Fail.SECURE, open_ms=60_000)
