@@ -22,7 +22,7 @@ _NOBODY = (
     " card, and use another gate until then."
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """How many steps of gate_app.schema a file has when it is up to date."""
 
 

@@ -25,6 +25,7 @@ def add_desk_commands(app: typer.Typer) -> None:
     for command in (doors, annul, find, pair, party, screens, train, stand):
         app.command()(command)
     app.command("empty-house")(empty_house)
+    app.command("correct-count", context_settings={"ignore_unknown_options": True})(correct_count)
     app.command("set-time")(set_time)
 
 
@@ -46,6 +47,19 @@ def empty_house(
 ) -> None:
     """Reset the count of people inside on this device. Asks for a supervisor's PIN."""
     _do(home, "empty-house", pin, event=event)
+
+
+def correct_count(
+    change: Annotated[
+        int, typer.Argument(metavar="±N", help="How many more (or -N: fewer) are inside than were scanned.")
+    ],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="How they were counted.")],
+    zone: Annotated[int, typer.Option(metavar="NUMBER", help="Of one zone; without it, of the whole house.")] = 0,
+    pin: PinOption = "-",
+    home: HomeOption = None,
+) -> None:
+    """Correct how many people are inside. Asks for a supervisor's PIN."""
+    _do(home, "correct", pin, change=change, reason=reason, zone=zone)
 
 
 def annul(

@@ -141,7 +141,7 @@ class GateContext:
             self.database.reading(),
             moment,
             self.readiness(),
-            lambda snapshot: len(self.gathering.occupancy(snapshot, moment.at).inside),
+            lambda snapshot: self.gathering.occupancy(snapshot, moment.at).count,
             self.sync_state.online,
             self.sync_state.revoked,
             (self.database.cannot_write, *self.problems, self.sync_state.message),

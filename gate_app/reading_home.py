@@ -17,7 +17,7 @@ from gate_app.identity import keep, load
 from gate_app.journal.journal import Journal
 from gate_app.journal.lines import entry_line
 from gate_app.journal.reading import entries_in, verify_in
-from gate_app.scanning.gathering import emptied_here, everybody, since_emptied
+from gate_app.scanning.gathering import corrections, emptied_here, everybody, since_emptied
 from gate_app.scanning.occupancy import Occupancy
 from gate_app.snapshots.roster import EventSnapshot, snapshot_paths
 from gate_app.snapshots.snapshot_file import open_snapshot
@@ -113,8 +113,9 @@ def open_snapshots(connection: sqlite3.Connection, home: Home) -> tuple[dict[int
 def _count_inside(connection: sqlite3.Connection, snapshot: EventSnapshot, now: int) -> int:
     occupancy, event = Occupancy(), since_emptied(snapshot, emptied_here(connection))
     if event is not None:
-        occupancy.fill(everybody(connection, snapshot.number), event, now)
-    return len(occupancy.inside)
+        counted = corrections(connection, snapshot.number)
+        occupancy.fill(everybody(connection, snapshot.number), event, now, counted)
+    return occupancy.count
 
 
 class ReadOnlyStore:

@@ -80,3 +80,15 @@ def paired_screens(database: Database) -> None:
             names_until INTEGER NOT NULL) WITHOUT ROWID
         """
     )
+
+
+@STEPS()
+def count_corrections(database: Database) -> None:
+    """How many more or fewer people supervisors counted than were scanned; `gate` is where this device stood."""
+    database.execute(
+        """
+        CREATE TABLE IF NOT EXISTS corrections (
+            seq INTEGER NOT NULL, branch INTEGER NOT NULL, event INTEGER NOT NULL, at INTEGER NOT NULL,
+            change INTEGER NOT NULL, gate INTEGER NOT NULL, zone INTEGER NOT NULL, PRIMARY KEY (branch, seq))
+        """
+    )

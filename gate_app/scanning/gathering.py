@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from gate_app.assignments import AssignmentStore, EventAssignment, gate_at, stands_at
 from gate_app.database import Database
 from gate_app.journal import history
-from gate_app.scanning.occupancy import Occupancy, Share
+from gate_app.scanning.occupancy import Correction, Occupancy, Share
 from gate_app.snapshots.roster import EventSnapshot, Roster
 from gate_app.time_format import local_time
 from gate_app.time_keeper import Moment
@@ -147,10 +147,19 @@ class Gathering:
             if occupancy is None:
                 occupancy = self.occupancies[snapshot.number] = Occupancy()
                 if event is not None:
-                    occupancy.fill(everybody(self._database.connection, snapshot.number), event, now)
+                    connection, number = self._database.connection, snapshot.number
+                    occupancy.fill(everybody(connection, number), event, now, corrections(connection, number))
             if event is not None:
                 occupancy.roll_over_day(event, now)
             return occupancy
+
+    def correct(self, snapshot: EventSnapshot, correction: Correction, now: int) -> None:
+        """Takes a supervisor's count into account."""
+        event = self.event_of(snapshot)
+        occupancy = self.occupancies.get(snapshot.number)
+        if event is not None and occupancy is not None:
+            with self._database.lock:
+                occupancy.correct(correction, event, now)
 
     def recount(self, snapshot: EventSnapshot, ticket_ids: set[int], now: int) -> None:
         """Counts these tickets again after their movements changed."""
@@ -262,6 +271,14 @@ class Gathering:
 def emptied_here(connection: sqlite3.Connection) -> dict[int, int]:
     """When supervisors here reset the count, by event."""
     return dict(connection.execute("SELECT event, at FROM emptied").fetchall())
+
+
+def corrections(connection: sqlite3.Connection, event: int) -> list[Correction]:
+    """What supervisors here have counted, oldest first."""
+    found = connection.execute(
+        "SELECT at, change, gate, zone FROM corrections WHERE event = ? ORDER BY branch, seq", (event,)
+    )
+    return [Correction(*row) for row in found]
 
 
 def since_emptied(snapshot: EventSnapshot, emptied: Mapping[int, int]) -> EventRow | None:

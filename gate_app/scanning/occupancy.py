@@ -27,6 +27,22 @@ class Share:
         return whole + (1 if self.rank < over else 0)
 
 
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """How many more or fewer people a supervisor counted at this gate than were scanned."""
+
+    at: int
+    change: int
+    gate: int
+    zone: int
+
+    def counts(self, event: EventRow, now: int) -> bool:
+        """Whether it still does: it ends with the event day, and when the house is emptied, as entries do."""
+        start, until = span_of_today(event.days, now)
+        today = not event.cutover_empties or start <= self.at < until
+        return today and (event.counts_from is None or self.at >= event.counts_from)
+
+
 @dataclass(slots=True)
 class Occupancy:
     """Who is inside at one event, as far as this gate knows."""
@@ -39,14 +55,35 @@ class Occupancy:
     heard_at: int = -STALE_AFTER_MS  # monotonic ms
     span: tuple[int, int] = (0, 0)
     counts_from: int | None = None
+    corrections: list[Correction] = field(default_factory=list)
 
-    def fill(self, tickets: Iterable[tuple[int, tuple[Passage, ...]]], event: EventRow, now: int) -> None:
+    @property
+    def count(self) -> int:
+        """How many are inside, as far as was scanned or counted."""
+        return max(0, len(self.inside) + sum(one.change for one in self.corrections))
+
+    def correct(self, correction: Correction, event: EventRow, now: int) -> None:
+        """Takes a supervisor's count into account."""
+        if correction.counts(event, now):
+            self.corrections.append(correction)
+            self._shift(correction, correction.change)
+
+    def fill(
+        self,
+        tickets: Iterable[tuple[int, tuple[Passage, ...]]],
+        event: EventRow,
+        now: int,
+        corrections: Iterable[Correction] = (),
+    ) -> None:
         """Counts everybody from scratch."""
         self.inside.clear()
         self.zones.clear()
         self.gates.clear()
+        self.corrections.clear()
         for ticket, history in tickets:
             self.note(ticket, history, event, now)
+        for correction in corrections:
+            self.correct(correction, event, now)
         self.span, self.counts_from = span_of_today(event.days, now), event.counts_from
         self.zones_when_heard, self.gates_when_heard = self.zones.copy(), self.gates.copy()
 
@@ -65,6 +102,9 @@ class Occupancy:
         if (span, event.counts_from) == (self.span, self.counts_from):
             return
         self.span, self.counts_from = span, event.counts_from
+        for correction in [one for one in self.corrections if not one.counts(event, now)]:
+            self.corrections.remove(correction)
+            self._shift(correction, -correction.change)
         for ticket, entry in list(self.inside.items()):
             if inside_by((entry,), event, now) is None:
                 self._leave(ticket)
@@ -86,6 +126,11 @@ class Occupancy:
         if monotonic - self.heard_at <= STALE_AFTER_MS:
             return Room(inside, capacity)
         return Room(inside, then + share.of(max(0, capacity - then)), estimated=True)
+
+    def _shift(self, correction: Correction, change: int) -> None:
+        self.gates[correction.gate] += change
+        if correction.zone:
+            self.zones[correction.zone] += change
 
     def _leave(self, ticket: int) -> None:
         entry = self.inside.pop(ticket, None)

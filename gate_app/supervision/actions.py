@@ -11,6 +11,7 @@ from gate_app.badges import due as badges
 from gate_app.journal import history
 from gate_app.journal.journal import Journal
 from gate_app.scanning.gathering import Gathering
+from gate_app.scanning.occupancy import Correction
 from gate_app.snapshots.roster import Roster
 from gate_app.time_format import iso
 from gate_app.time_keeper import IMPLAUSIBLE_MS, Moment, TimeKeeper
@@ -86,6 +87,33 @@ class SupervisorActions:
             also_write=write,
         )
         self._gathering.reload_supervisor_actions()
+        return entry
+
+    def correct_count(self, event: int, change: int, zone: int, why: str, by: SupervisorRow) -> Entry:
+        """Records how many more or fewer people are inside than were scanned."""
+        moment, gate = self._time.now(), self._gathering.gate_of(event)
+        number = gate.number if gate else 0
+
+        def write(connection: sqlite3.Connection, entry: Entry) -> None:
+            values = (entry.seq, entry.branch, event, moment.at, change, number, zone)
+            connection.execute("INSERT INTO corrections VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+        entry = self._journal.append(
+            moment,
+            self._time.boot,
+            EntryKind.COUNT_CORRECTION,
+            event=event,
+            gate=number,
+            zone=zone,
+            operator=by.name,
+            override_by=by.number,
+            override_reason=why,
+            details={"change": change},
+            also_write=write,
+        )
+        snapshot = self._roster.snapshots.get(event)
+        if snapshot is not None:
+            self._gathering.correct(snapshot, Correction(moment.at, change, number, zone), moment.at)
         return entry
 
     def annul(self, seq: int, why: str, by: SupervisorRow) -> Entry:

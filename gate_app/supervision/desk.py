@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from gate_app.assignments import AssignmentStore
 from gate_app.badges.queue import BadgeQueue
 from gate_app.journal.journal import Journal
-from gate_app.journal.lines import clean, entry_line
 from gate_app.scanning.gate import Gate, Lamp, Presentation
 from gate_app.scanning.gathering import Gathering, ScanOptions
 from gate_app.scanning.parties import Parties
 from gate_app.snapshots.roster import EventSnapshot, Roster
+from gate_app.supervision import party_desk
 from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.admitted import latest
+from gate_app.supervision.fields import Answer, Fields, direction_of, done, hexadecimal, number_of, text_of
 from gate_app.supervision.pins import Supervisors
 from gate_app.supervision.screens import Role, Screen, Screens
 from gate_app.supervision.search import search
 from gate_app.time_keeper import TimeKeeper
 from gate_app.words import say
 from shared.admission import Override
+from shared.capacity import COUNTED_ZONES
 from shared.device_gates import usable
 from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from shared.numerals import whole
 from shared.scans import Entry
 from shared.snapshot import SupervisorRow, TicketRow
 
-Fields = Mapping[str, Any]
-Answer = dict[str, Any]
 INFO_MS = 60_000
 """How long scans are only looked up; then the gate admits again, even if nobody switches back."""
 READER = "by hand"
+MOST_CORRECTED = 100_000
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class Desk:
 
     def find(self, fields: Fields, screen: Screen) -> Answer:
         """Tickets by number, code, seat, or where this screen may show names, by name."""
-        typed, names = _text(fields, "query"), self.screens.shows_names(screen)
+        typed, names = text_of(fields, "query"), self.screens.shows_names(screen)
         found = [
             self._line(snapshot, row, names=names)
             for snapshot in list(self.roster.snapshots.values())
@@ -88,34 +88,12 @@ class Desk:
 
     def look(self, fields: Fields, screen: Screen) -> Answer:
         """What the answer to this ticket would be; nothing is recorded."""
-        return {"scan": self._seen(self.gate.look(self._by_hand(fields)), screen)}
+        return {"scan": self.seen(self.gate.look(self._by_hand(fields)), screen)}
 
     def admit(self, fields: Fields, screen: Screen) -> Answer:
         """A ticket without its code, such as with an empty telephone; by the same rules."""
         self.parties.require_free()
-        return {"scan": self._seen(self.gate.handle(self._by_hand(fields), self.lamp), screen)}
-
-    def party_listed(self, _fields: Fields, screen: Screen) -> Answer:
-        """The tickets of the party that is listed now."""
-        listed = self.parties.listed
-        if listed is None:
-            raise NotFound(say("party.over"), code="party_over")
-        return {"party": listed | {"members": [self._seen(one, screen) for one in listed["members"]]}}
-
-    def party(self, fields: Fields, screen: Screen) -> Answer:
-        """Lets all or some of the party in whose tickets are listed."""
-        named = fields.get("tickets")
-        tickets = [_hexadecimal(one) for one in named if isinstance(one, str)] if isinstance(named, list) else None
-        let_in = self.parties.chosen(_number(fields, "party"), tickets, self.lamp)
-        if not self.parties.takes_turns:
-            return {"scan": self._seen(let_in(), screen)}
-        threading.Thread(target=let_in, name="party", daemon=True).start()
-        return {"party": self.parties.listed}
-
-    def party_end(self, fields: Fields, _screen: Screen) -> Answer:
-        """Takes the list of a party away."""
-        self.parties.dismiss(_number(fields, "party"))
-        return {}
+        return {"scan": self.seen(self.gate.handle(self._by_hand(fields), self.lamp), screen)}
 
     def latest(self, _fields: Fields, _screen: Screen) -> Answer:
         """The admissions that can be taken back."""
@@ -134,22 +112,22 @@ class Desk:
 
     def override(self, fields: Fields, screen: Screen) -> Answer:
         """Admits in spite of a refusal, with a reason."""
-        ticket, why = self._ticket(fields), _text(fields, "reason")
+        ticket, why = self._ticket(fields), text_of(fields, "reason")
         if not why:
             raise InvalidRequest(say("desk.why"), code="reason_missing")
         self.parties.require_free()
-        options = ScanOptions(_direction(fields), override=Override(self._supervisor(fields).number, why))
+        options = ScanOptions(direction_of(fields), override=Override(self._supervisor(fields).number, why))
         result = self.gate.handle(Presentation("", READER, options, by_hand=True, ticket=ticket), self.lamp)
-        return {"scan": self._seen(result, screen)}
+        return {"scan": self.seen(result, screen)}
 
     def annul(self, fields: Fields, _screen: Screen) -> Answer:
         """Takes back an admission of the last quarter of an hour."""
-        seq = _number(fields, "seq")
+        seq = number_of(fields, "seq")
         taken_back = self.actions.admission(seq)
         by = self._supervisor(fields)
-        entry = self.actions.annul(seq, _text(fields, "reason"), by)
+        entry = self.actions.annul(seq, text_of(fields, "reason"), by)
         self.taken_back(seq)
-        return _done(entry, say("desk.annulled", which=self.describe(taken_back), by=by.name))
+        return done(entry, say("desk.annulled", which=self.describe(taken_back), by=by.name))
 
     def print_again(self, fields: Fields, _screen: Screen) -> Answer:
         """Prints a ticket's badge once more, whatever became of the one of its admission."""
@@ -166,40 +144,51 @@ class Desk:
         by = self._supervisor(fields)
         entry = self.actions.print_again(event, ticket_id, by)
         self.badges.recorded(entry.seq)
-        return _done(entry, say("printer.again", which=row.number, by=by.name))
+        return done(entry, say("printer.again", which=row.number, by=by.name))
 
     def doors(self, fields: Fields, _screen: Screen) -> Answer:
         """Opens the doors or a closed gate by hand, or undoes that."""
-        event, gate, opened = self._event(fields), _text(fields, "gate"), fields.get("opened") is True
+        event, gate, opened = self._event(fields), text_of(fields, "gate"), fields.get("opened") is True
         self.actions.gate_number(event, gate)
         by = self._supervisor(fields)
         entry = self.actions.open_doors(event, gate, by, opened=opened)
         what = f"desk.{'gate' if gate else 'doors'}_{'opened' if opened else 'as_set'}"
-        return _done(entry, say(what, gate=gate.upper(), event=self._name(event), by=by.name))
+        return done(entry, say(what, gate=gate.upper(), event=self._name(event), by=by.name))
 
     def empty_house(self, fields: Fields, _screen: Screen) -> Answer:
         """Resets the count of people inside, on this device."""
         event = self._event(fields)
         by = self._supervisor(fields)
-        return _done(
-            self.actions.empty_house(event, by), say("desk.house_emptied", event=self._name(event), by=by.name)
-        )
+        return done(self.actions.empty_house(event, by), say("desk.house_emptied", event=self._name(event), by=by.name))
+
+    def correct(self, fields: Fields, _screen: Screen) -> Answer:
+        """Corrects how many people are inside by so many."""
+        event, change, why = self._event(fields), fields.get("change"), text_of(fields, "reason")
+        if type(change) is not int or not 0 < abs(change) <= MOST_CORRECTED:
+            raise InvalidRequest(say("desk.how_many", n=MOST_CORRECTED), code="change_missing")
+        if not why:
+            raise InvalidRequest(say("desk.why_corrected"), code="reason_missing")
+        zone = self._zone(event, fields.get("zone"))
+        by = self._supervisor(fields)
+        entry = self.actions.correct_count(event, change, zone, why, by)
+        inside = self.gathering.occupancy(self.roster.snapshots[event], self.time.now().at).count
+        return done(entry, say("desk.corrected", change=f"{change:+d}", n=inside, by=by.name))
 
     def train(self, fields: Fields, _screen: Screen) -> Answer:
         """Makes every scan a test, or ends that."""
         training = fields.get("on") is True
         by = self._supervisor(fields)
         entry = self.actions.train(by, training=training)
-        return _done(entry, say("desk.training" if training else "desk.training_over", by=by.name))
+        return done(entry, say("desk.training" if training else "desk.training_over", by=by.name))
 
     def stand_at(self, fields: Fields, _screen: Screen) -> Answer:
         """Moves this device to another gate."""
-        gate = _text(fields, "gate")
+        gate = text_of(fields, "gate")
         for event in self.assignments.by_event:
             if event in self.roster.snapshots:
                 self.actions.gate_number(event, gate)
         by = self._supervisor(fields)
-        return _done(
+        return done(
             self.actions.stand_at(gate, by, self.choose_gate), say("desk.stands_at", gate=gate.upper(), by=by.name)
         )
 
@@ -208,14 +197,14 @@ class Desk:
         by = self._supervisor(fields)
         entry = self.actions.show_names(by, screen.id)
         self.screens.show_names(screen.id)
-        return _done(entry, say("desk.names_shown", by=by.name))
+        return done(entry, say("desk.names_shown", by=by.name))
 
     # What only a supervisor's screen does.
 
     def pair(self, fields: Fields, _screen: Screen) -> Answer:
         """A link for another screen."""
         try:
-            role = Role(_text(fields, "role"))
+            role = Role(text_of(fields, "role"))
         except ValueError:
             role = Role.KIOSK
         if role is Role.KIOSK:
@@ -234,7 +223,7 @@ class Desk:
 
     def unpair(self, fields: Fields, screen: Screen) -> Answer:
         """Ends a screen, such as that of a lost telephone."""
-        self.screens.remove(_text(fields, "screen"))
+        self.screens.remove(text_of(fields, "screen"))
         return self.paired(fields, screen)
 
     # The parts of all this.
@@ -249,6 +238,8 @@ class Desk:
             "training": self.gathering.training,
             "gate": gate.code if gate else "",
             "gates": self._gates(event),
+            "inside": self._inside(event),
+            "zones": self._zones(event),
             "doors_opened": self.gathering.opened_here(event),
             "events": [{"event": one.event, "name": one.name} for one in self.assignments.by_event.values()],
         }
@@ -256,6 +247,16 @@ class Desk:
     def describe(self, entry: Entry) -> str:
         """An admission in words for a steward."""
         return describe_admission(self.roster, entry)
+
+    def _inside(self, event: int) -> int | None:
+        snapshot = self.roster.snapshots.get(event)
+        return self.gathering.occupancy(snapshot, self.time.now().at).count if snapshot else None
+
+    def _zones(self, event: int) -> list[dict[str, Any]]:
+        """The zones in which people are counted, not seats."""
+        snapshot = self.roster.snapshots.get(event)
+        zones = snapshot.rows.zones.values() if snapshot else ()
+        return [{"zone": one.number, "name": one.name} for one in zones if one.kind in COUNTED_ZONES]
 
     def _gates(self, event: int) -> list[str]:
         assignment, snapshot = self.assignments.by_event.get(event), self.roster.snapshots.get(event)
@@ -269,17 +270,28 @@ class Desk:
         self.tell(say("desk.info_on") if on else None)
 
     def _by_hand(self, fields: Fields) -> Presentation:
-        return Presentation("", READER, ScanOptions(_direction(fields)), by_hand=True, ticket=self._ticket(fields))
+        return Presentation("", READER, ScanOptions(direction_of(fields)), by_hand=True, ticket=self._ticket(fields))
 
     def _ticket(self, fields: Fields) -> tuple[int, int]:
         """The ticket that was found, or the one of an entry of the journal."""
-        event, _, ticket = _text(fields, "ticket").partition(":")
-        if (number := whole(event, 2**31)) is not None and (found := _hexadecimal(ticket)):
+        event, _, ticket = text_of(fields, "ticket").partition(":")
+        if (number := whole(event, 2**31)) is not None and (found := hexadecimal(ticket)):
             return number, found
-        entry = self.journal.entry(_number(fields, "seq"))
+        entry = self.journal.entry(number_of(fields, "seq"))
         if entry is None or not entry.ticket_id:
             raise NotFound(say("desk.no_ticket"), code="ticket_gone")
         return entry.event, entry.ticket_id
+
+    def _zone(self, event: int, number: object) -> int:
+        """The number of a zone that is counted, 0 for the whole house. Raises NotFound."""
+        snapshot = self.roster.snapshots.get(event)
+        if snapshot is None:
+            raise NotFound(say("desk.gone"), code="no_tickets")
+        if number in (None, 0):
+            return 0
+        if type(number) is not int or number not in snapshot.rows.zones:
+            raise NotFound(say("desk.no_zone"), code="zone_not_found")
+        return number
 
     def _event(self, fields: Fields) -> int:
         events = list(self.assignments.by_event)
@@ -292,7 +304,7 @@ class Desk:
         raise InvalidRequest(f"Name the event with --event. This gate serves: {listed}.", code="unknown_event")
 
     def _supervisor(self, fields: Fields) -> SupervisorRow:
-        return self.supervisors.require(_text(fields, "pin"), self.roster, self.time.now().at)
+        return self.supervisors.require(text_of(fields, "pin"), self.roster, self.time.now().at)
 
     def _name(self, event: int) -> str:
         return self.assignments.by_event[event].name
@@ -311,12 +323,12 @@ class Desk:
             "name": row.name if names else "",
         }
 
-    def _seen(self, scan: Answer, screen: Screen) -> Answer:
+    def seen(self, scan: Answer, screen: Screen) -> Answer:
         """What this screen may see of a scan."""
         if self.screens.shows_names(screen):
             return scan
         if (party := scan.get("party")) is not None:
-            return scan | {"party": party | {"members": [self._seen(one, screen) for one in party["members"]]}}
+            return scan | {"party": party | {"members": [self.seen(one, screen) for one in party["members"]]}}
         if scan.get("ticket") is None:
             return scan
         kept = {name: value for name, value in scan["ticket"].items() if name not in {"name", "notes"}}
@@ -336,9 +348,9 @@ _ACTIONS = {
     "find": Action(Desk.find),
     "look": Action(Desk.look),
     "admit": Action(Desk.admit),
-    "party": Action(Desk.party),
-    "party-listed": Action(Desk.party_listed),
-    "party-end": Action(Desk.party_end),
+    "party": Action(party_desk.choose),
+    "party-listed": Action(party_desk.listed),
+    "party-end": Action(party_desk.dismiss),
     "latest": Action(Desk.latest),
     "info": Action(Desk.info),
     "situation": Action(Desk.situation),
@@ -348,6 +360,7 @@ _ACTIONS = {
     "print": Action(Desk.print_again),
     "doors": Action(Desk.doors, supervisor=True),
     "empty-house": Action(Desk.empty_house, supervisor=True),
+    "correct": Action(Desk.correct, supervisor=True),
     "train": Action(Desk.train, supervisor=True),
     "stand": Action(Desk.stand_at, supervisor=True),
     "pair": Action(Desk.pair, supervisor=True),
@@ -363,30 +376,3 @@ def describe_admission(roster: Roster, entry: Entry) -> str:
     seat = row and row.seat_number and f"{row.seat_row} {row.seat_number}".strip()
     number = row.number if row and row.number else f"{entry.ticket_id:016x}"
     return f"{number} ({seat})" if seat else number
-
-
-def _done(entry: Entry, words: str) -> Answer:
-    return {"entry": entry_line(entry), "message": words}
-
-
-def _text(fields: Fields, name: str) -> str:
-    value = fields.get(name)
-    return clean(value).strip() if isinstance(value, str) else ""
-
-
-def _number(fields: Fields, name: str) -> int:
-    value = fields.get(name)
-    if type(value) is not int or not 0 < value < 2**62:
-        raise InvalidRequest(say("desk.no_ticket"), code="number_missing")
-    return value
-
-
-def _hexadecimal(text: str) -> int:
-    try:
-        return int(text, 16) if len(text) <= 16 else 0
-    except ValueError:
-        return 0
-
-
-def _direction(fields: Fields) -> str | None:
-    return {"entry": "entry", "exit": "exit"}.get(_text(fields, "direction"))

@@ -53,6 +53,7 @@ DECISIONS = {
     "doors_opened": "Doors opened on this device",
     "doors_closed": "Doors closed again on this device",
     "house_emptied": "Venue emptied: counting starts again",
+    "count_corrected": "Count of people inside corrected",
 }
 
 ALERTS = {

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from shared.clock import Millis
 from shared.scans import Entry, EntryKind
+
+MOST_CORRECTED: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +23,13 @@ class Decision:
 
     @property
     def empties_venue(self) -> bool:
-        """Whether the venue was emptied; otherwise doors were opened or closed."""
-        return self.entry.kind == EntryKind.COUNT_CORRECTION
+        """Whether the venue was emptied."""
+        return self.entry.kind == EntryKind.COUNT_CORRECTION and "counts_from" in self.entry.details
+
+    @property
+    def change(self) -> int:
+        """By how many the count of people inside was corrected; 0 for any other decision."""
+        return change_of(self.entry)
 
     @property
     def opened(self) -> bool:
@@ -33,6 +41,8 @@ class Decision:
         """The name of the decision in the API."""
         if self.empties_venue:
             return "house_emptied"
+        if self.change:
+            return "count_corrected"
         return "doors_opened" if self.opened else "doors_closed"
 
     @property
@@ -47,7 +57,13 @@ def is_decision(entry: Entry, supervisors: Collection[int]) -> bool:
         return False
     if entry.kind == EntryKind.DOORS:
         return isinstance(entry.details.get("opened"), bool)
-    return entry.kind == EntryKind.COUNT_CORRECTION and "counts_from" in entry.details
+    return entry.kind == EntryKind.COUNT_CORRECTION and ("counts_from" in entry.details or change_of(entry) != 0)
+
+
+def change_of(entry: Entry) -> int:
+    """By how many an entry corrects the count of people inside; 0 for any other, and for what cannot be meant."""
+    change = entry.details.get("change") if entry.kind == EntryKind.COUNT_CORRECTION else None
+    return change if type(change) is int and abs(change) <= MOST_CORRECTED else 0
 
 
 class Decisions:
@@ -56,7 +72,7 @@ class Decisions:
     def __init__(self, decisions: Iterable[Decision]) -> None:
         """Takes them in any order."""
         in_order = sorted(decisions, key=lambda one: one.place)
-        self._doors = [one for one in in_order if not one.empties_venue]
+        self._doors = [one for one in in_order if one.entry.kind == EntryKind.DOORS]
         self._emptyings = [one for one in in_order if one.empties_venue]
 
     def opened(self, entry: Entry, gate: int) -> bool:

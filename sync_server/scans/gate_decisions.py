@@ -8,7 +8,7 @@ from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.scans import UNKNOWN_MS, Entry, EntryKind, decode
+from shared.scans import UNKNOWN_MS, Entry, EntryKind, decode, zone_of
 from sync_server.accounts import queries as accounts
 from sync_server.audit import service as audit
 from sync_server.events import queries as events
@@ -16,7 +16,7 @@ from sync_server.events.lifecycle import emptying
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
-from sync_server.scans.decisions import Decision, Decisions, is_decision
+from sync_server.scans.decisions import Decision, Decisions, change_of, is_decision
 from sync_server.scans.models import DECISIONS, ScanEntry
 from sync_server.scans.storage import Stored, Touched
 
@@ -133,6 +133,11 @@ def _record(session: Session, event: events.EventDetails, one: Stored, context: 
     entry, where = one.entry, event.organisation_id
     details = {"device": entry.device, "gate": entry.gate, "supervisor": entry.override_by, "at": one.at}
     reason = entry.override_reason[:1000]
+    if change := change_of(entry):
+        subject = "count_corrected_at_gate", "event", event.id, where
+        after = details | {"change": change, "zone": zone_of(entry)}
+        audit.record(session, audit.AuditLine(context, *subject, after=after, reason=reason))
+        return
     if entry.kind == EntryKind.COUNT_CORRECTION:
         # Only an audit line: the fact is recorded with the change of the event, once for all its gates.
         subject = "house_emptied_at_gate", "event", event.id, where

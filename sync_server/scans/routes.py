@@ -43,7 +43,7 @@ def conflicts(event_id: str, query_data: schemas.ConflictsQuery) -> schemas.Conf
 @requires(Action.READ)
 @bp.output(schemas.DecisionsOut)
 def decisions(event_id: str) -> schemas.DecisionsOut:
-    """List supervisors' decisions at gates: doors opened or closed on a device, the venue emptied."""
+    """List supervisors' decisions at gates: doors opened or closed on a device, the venue emptied, counts corrected."""
     with parts().database.reading() as session:
         event = events.details_in_tables(session, organisation(), event_id)
         decided = gate_decisions.of_event(session, event.key)

@@ -123,7 +123,10 @@ class ConflictsOut(BaseModel):
 
 
 class DecisionOut(View):
-    """A supervisor's decision at a gate; gate 0 stands for the event's doors, or the whole venue."""
+    """A supervisor's decision at a gate; gate 0 stands for the event's doors, or the whole venue.
+
+    `change` is by how many the count of people inside was corrected, 0 for other decisions.
+    """
 
     what: str
     gate: int
@@ -131,6 +134,7 @@ class DecisionOut(View):
     supervisor: int
     at: IsoTime
     uncertainty_ms: int
+    change: int
 
 
 def decision_out(one: Decision) -> DecisionOut:

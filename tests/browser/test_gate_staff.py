@@ -210,3 +210,19 @@ def test_an_old_link_says_what_to_do(browser_page: Page, gate: StaffedGate) -> N
     expect(other.locator("#said")).to_contain_text("it works once")
     assert violations(other) == []
     other.context.close()
+
+
+def test_a_supervisor_who_has_counted_corrects_the_count(supervisor: Page, gate: StaffedGate) -> None:
+    supervisor.goto(f"{gate.server.address}desk")
+    gate.scan(1)
+    expect(supervisor.locator("#count-help")).to_contain_text("1 are inside")
+    supervisor.get_by_label("Difference").fill("12")
+    supervisor.get_by_role("button", name="Correct the count").click()
+    expect(supervisor.locator("#ask-what")).to_have_text("Correct by +12")
+    enter_pin(supervisor, reason="came in by the stage door")
+    expect(supervisor.locator("#said")).to_contain_text("13 inside")
+    expect(supervisor.locator("#count-help")).to_contain_text("13 are inside")
+    assert gate.home.entries()[-1].details == {"change": 12}
+    supervisor.locator("#count-form").scroll_into_view_if_needed()
+    keep_screenshot(supervisor, "gate-count-phone")
+    assert violations(supervisor) == []

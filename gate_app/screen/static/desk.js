@@ -159,6 +159,7 @@ function press(id, on, words) {
 
 function drawSituation(now) {
   situation = now;
+  dispatchEvent(new CustomEvent("gate-situation", { detail: now }));
   press("info", now.info, now.info ? WORDS.info_stop : WORDS.info_start);
   byId("names").firstChild.textContent = now.names ? WORDS.names_on : WORDS.name_locked + " ";
   byId("show-names").hidden = now.names;

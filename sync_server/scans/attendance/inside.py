@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.plumbing import sums
 from sync_server.plumbing.event_key import EventKey
+from sync_server.scans.attendance.counted import corrections
 from sync_server.scans.models import InsideSum, Presence
 
 SPANS: Final[tuple[Millis, ...]] = (60_000, 3_600_000, 86_400_000)
@@ -58,7 +59,10 @@ def count(
 
 
 def occupancy(session: Session, event: EventKey, since: Millis) -> Occupancy:
-    """People inside, by tickets whose latest movement is not before `since`, the beginning of the event day."""
+    """People inside, by tickets whose latest movement is not before `since`, the beginning of the event day.
+
+    What supervisors have counted since then is added.
+    """
     row, first = InsideSum, _whole(since, SPANS[0])
     summed = select(row.gate, row.zone, row.n.label("n")).where(event.of(row), or_(*_stretches(since)))
     here = event.of(Presence), Presence.bodies > 0, Presence.at >= since, Presence.at < first
@@ -70,7 +74,10 @@ def occupancy(session: Session, event: EventKey, since: Millis) -> Occupancy:
     for gate, zone, bodies in session.execute(wanted):
         by_gate[gate] += int(bodies)
         by_zone[zone] += int(bodies)
-    return Occupancy(by_gate.total(), _some(by_gate), _some(by_zone))
+    for counted in corrections(session, event, since):
+        by_gate[counted.gate] += counted.change
+        by_zone[counted.zone] += counted.change
+    return Occupancy(max(0, by_gate.total()), _some(by_gate), _some(by_zone))
 
 
 def _counted(event: EventKey) -> CompoundSelect[Any]:
