@@ -17,6 +17,7 @@ from sync_server.checkout.stripe_keys import FIELDS, sealed_columns
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import writes
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import Prepared, placeholder
 
 DEFAULT_MINUTES: Final = 10
@@ -47,8 +48,14 @@ def settings_of(session: Session, organisation_id: str) -> CheckoutSettingsRow:
 
 def order_minutes(session: Session, organisation_id: str) -> int:
     """For how long the orders of an organisation wait to be paid."""
-    found = _MINUTES.rows(session, organisation=organisation_id)
+    statement, values = asks_order_minutes(organisation_id)
+    found = statement.rows(session, **values)
     return int(found[0].order_minutes) if found else DEFAULT_MINUTES
+
+
+def asks_order_minutes(organisation_id: str) -> Question:
+    """What `order_minutes` asks."""
+    return _MINUTES, {"organisation": organisation_id}
 
 
 def lock_settings(session: Session, organisation_id: str) -> CheckoutSettingsRow:

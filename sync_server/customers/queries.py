@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.customers.models import CustomerRow, CustomerSessionRow, GuestRow
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import Prepared, placeholder
 
 
@@ -79,9 +80,15 @@ _OF_GUEST: Final = Prepared(
 )
 
 
+def asks_customer(organisation_id: str, guest_id: str, now: Millis) -> Question:
+    """What `customer_of_guest` asks."""
+    return _OF_GUEST, {"organisation": organisation_id, "guest": guest_id, "now": now}
+
+
 def customer_of_guest(session: Session, organisation_id: str, guest_id: str, now: Millis) -> str | None:
     """The customer who is signed in in the browser of a guest session."""
-    found = _OF_GUEST.rows(session, organisation=organisation_id, guest=guest_id, now=now)
+    statement, values = asks_customer(organisation_id, guest_id, now)
+    found = statement.rows(session, **values)
     return str(found[0].customer_id) if found else None
 
 

@@ -17,6 +17,7 @@ from sync_server.events.signals import SoldOutChanged
 from sync_server.events.snapshot_rows import days as days_of
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
 
@@ -56,7 +57,8 @@ class _Counted(NamedTuple):
 
 
 def _counted(session: Session, counting: PreparedChange, event: EventKey, count: int) -> _Counted | None:
-    found = counting.rows(session, organisation=event.organisation_id, event=event.event_id, count=count)
+    statement, values = _asks(counting, event, count)
+    found = statement.rows(session, **values)
     return _Counted(*event, *found[0]) if found else None
 
 
@@ -82,6 +84,15 @@ def allocate_ticket_numbers(
     if not of_several:
         _send_if_sold_out_changed(session, row, row.least_issued - count, row.least_issued)
     return int(row.ticket_sequence) - count + 1
+
+
+def asks_ticket_numbers(event: EventKey, count: int) -> Question:
+    """What `allocate_ticket_numbers` asks at an event of one day."""
+    return _asks(_NUMBER, event, count)
+
+
+def _asks(counting: PreparedChange, event: EventKey, count: int) -> tuple[PreparedChange, dict[str, Any]]:
+    return counting, {"organisation": event.organisation_id, "event": event.event_id, "count": count}
 
 
 def release_capacity(session: Session, organisation_id: str, event_id: str, days: ChosenDays) -> None:

@@ -49,6 +49,11 @@ def require_on_sale(state: SaleState, now: Millis, *, early: bool = False) -> No
     rules.require(Asked(state.sale, now, early=early))
 
 
+def known_state(session: Session, organisation_id: str, event_id: str) -> SaleState | None:
+    """The same as this process remembers it, if it does; it may have changed since."""
+    return ports_of(session, SaleStates).peek(organisation_id, event_id)
+
+
 def current_state(session: Session, organisation_id: str, event_id: str) -> SaleState:
     """What decides the sale of an event: as this process keeps it, if nothing has changed.
 
@@ -57,7 +62,7 @@ def current_state(session: Session, organisation_id: str, event_id: str) -> Sale
     known: dict[str, SaleState] = session.info.setdefault(_STATES, {})
     if event_id in known:
         return known[event_id]
-    state = ports_of(session, SaleStates).peek(organisation_id, event_id)
+    state = known_state(session, organisation_id, event_id)
     if state is None or not state.is_unchanged(session):
         version = create_sale_lock(session, organisation_id, event_id)
         return load_sale_state(session, organisation_id, event_id, version)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
+from psycopg.pq import ExecStatus, TransactionStatus
 from sqlalchemy import Connection, Dialect, Engine, ExceptionContext, create_engine, event, make_url
 from sqlalchemy.orm import Session
 
@@ -19,10 +20,12 @@ from sync_server.plumbing.ports import Ports
 from sync_server.plumbing.private_files import create_private
 from sync_server.plumbing.signals import Signals
 from sync_server.plumbing.spans import NO_SPANS, Spans
-from sync_server.plumbing.sql import index_hints, statement_spans
+from sync_server.plumbing.sql import index_hints, late_writes, statement_spans
 from sync_server.plumbing.sql.autocommit import AutocommitPool, Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits, arguments, connect_patiently
+from sync_server.plumbing.sql.failures import leave_values_out
 from sync_server.plumbing.sql.group_commit import GroupCommit
+from sync_server.plumbing.sql.late_writes import LateWritingSession
 from sync_server.plumbing.sql.living_connections import replace_dead_connections
 
 COMMITS: ContextVar[int] = ContextVar("commits", default=0)
@@ -101,12 +104,14 @@ class Database:
     def writing(self) -> Iterator[Session]:
         """One transaction: committed at the end, after `before_commit` has run, or rolled back as a whole."""
         wake_ups: list[Callable[[], None]] = []
-        with self._one_writer(), Session(self._writers, expire_on_commit=False) as session, session.begin():
+        with self._one_writer(), LateWritingSession(self._writers, expire_on_commit=False) as session, session.begin():
             session.info.update(self._info, after_commit=wake_ups)
             yield session
             session.flush()
+            late_writes.begin(session)
             for act in self.before_commit:
                 act(session, self.clock())
+            event.listen(session, "before_commit", late_writes.send, once=True)  # after all who write there
         COMMITS.set(COMMITS.get() + 1)
         for wake_up in wake_ups:
             wake_up()
@@ -160,6 +165,7 @@ def open_engine(url: str, *, connections: int = 40, pooler: Pooler = Pooler.NONE
     )
     event.listen(engine, "do_connect", _connect_patiently)
     event.listen(engine, "connect", _keep_statements)
+    engine.dialect.do_rollback = _roll_back  # type: ignore[assignment]  # no event says that a transaction ends
     event.listen(engine, "handle_error", _leave_values_out)
     replace_dead_connections(engine)
     return engine
@@ -173,15 +179,19 @@ def _keep_statements(connection: Any, _record: Any) -> None:
     connection.prepared_max = _STATEMENTS_KEPT
 
 
+def _roll_back(connection: Any) -> None:
+    """End a transaction that was refused, and keep its prepared statements, which the driver would forget.
+
+    Where a statement has failed the driver ends it: it may take one for prepared that PostgreSQL never saw.
+    """
+    sent = connection.pgconn
+    if sent.transaction_status != TransactionStatus.INTRANS or sent.exec_(b"ROLLBACK").status != ExecStatus.COMMAND_OK:
+        connection.rollback()
+
+
 def _leave_values_out(failure: ExceptionContext) -> None:
     """Remove the values that PostgreSQL quotes in errors: they may be personal, and errors are logged."""
-    detail = getattr(getattr(failure.original_exception, "diag", None), "message_detail", None)
-    if not detail:
-        return
-    for error in (failure.original_exception, failure.sqlalchemy_exception):
-        if error is not None:
-            arguments = (each.replace(detail, "left out") if isinstance(each, str) else each for each in error.args)
-            error.args = tuple(arguments)
+    leave_values_out(failure.original_exception, failure.sqlalchemy_exception)
 
 
 def _embedded(url: str) -> Engine:

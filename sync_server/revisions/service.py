@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from sqlalchemy import delete, insert, select, tuple_, update
+from sqlalchemy import BigInteger, Executable, LargeBinary, delete, insert, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -28,6 +29,8 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.messaging.bus import Bus
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql.bulk import insert_many
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow
 from sync_server.revisions.signals import RevisionRises
 
@@ -185,16 +188,27 @@ def _apply(session: Session, event: EventKey, pending: Pending, now: Millis) -> 
 
     More rows than gates accept at once become several revisions, so that they need not fetch the whole event again.
     """
-    head = _locked_head(session, event)
+    found = _LOCK.rows(session, organisation=event.organisation_id, event=event.event_id)
+    head = _Head(event, *found[0])
     first = head.revision
     for chunk in _chunks(pending.items(), FRAME_ROWS if len(pending) > MAX_FRAME_ROWS else MAX_FRAME_ROWS):
         _raise(session, head, dict(chunk), now, is_first=head.revision == first)
     return head.revision > first
 
 
-def _raise(session: Session, head: HeadRow, pending: Pending, now: Millis, *, is_first: bool) -> None:
+@dataclass(slots=True)
+class _Head:
+    """The head of an event, locked; it is written with each revision."""
+
+    event: EventKey
+    revision: int
+    digest: bytes
+    settled_at: Millis
+
+
+def _raise(session: Session, head: _Head, pending: Pending, now: Millis, *, is_first: bool) -> None:
     """Add one revision if these rows differ from what gates hold; `is_first` in this transaction."""
-    event = EventKey(head.organisation_id, head.event_id)
+    event = head.event
     new: Collection[tuple[EventKey, int, int]] = session.info.get(_NEW, ())
     before = _current(session, event, [name for name in pending if (event, *name) not in new])
     changed = [row for name, row in pending.items() if _differs(row, before.get(name))]
@@ -207,9 +221,26 @@ def _raise(session: Session, head: HeadRow, pending: Pending, now: Millis, *, is
     head.revision += 1
     head.digest = _digest_after(head.digest, old, changed)
     _replace(session, event, head.revision, old, changed)
-    revision = {"revision": head.revision, "digest": head.digest, "at": now, "changed": len(changed)}
-    session.add(RevisionRow(**event._asdict(), **revision))
-    session.flush()
+    here = {"organisation": event.organisation_id, "event": event.event_id}
+    reached = {"revision": head.revision, "digest": head.digest}
+    _RAISE.late(session, **here, **reached, settled_at=head.settled_at)
+    insert_many(session, RevisionRow, [event._asdict() | reached | {"at": now, "changed": len(changed)}])
+
+
+def _raising(_embedded: bool) -> Executable:
+    row, columns = HeadRow, {"revision": BigInteger(), "digest": LargeBinary(), "settled_at": BigInteger()}
+    mine = row.organisation_id == placeholder("organisation"), row.event_id == placeholder("event")
+    return update(row).where(*mine).values({name: placeholder(name, kind) for name, kind in columns.items()})
+
+
+_RAISE: Final = PreparedChange(_raising)
+_LOCK: Final = PreparedChange(
+    lambda _: (
+        select(HeadRow.revision, HeadRow.digest, HeadRow.settled_at)
+        .where(HeadRow.organisation_id == placeholder("organisation"), HeadRow.event_id == placeholder("event"))
+        .with_for_update()
+    )
+)
 
 
 def _locked_head(session: Session, event: EventKey) -> HeadRow:

@@ -13,6 +13,7 @@ from shared.errors import NotFound
 from sync_server.events import locked_events
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import Prepared, placeholder
 from sync_server.seating.layouts.columns import Seat, columns_of
 from sync_server.seating.layouts.overlay import Deltas, LayoutZone
@@ -290,8 +291,14 @@ def guests_moving(session: Session, organisation_id: str, event_id: str) -> bool
     if locked_events.is_locked(session, organisation_id, event_id):
         found = find_event_layout(session, organisation_id, event_id)
         return found is not None and found.moving
-    rows = _MOVING.rows(session, organisation=organisation_id, event=event_id)
+    statement, values = asks_moving(organisation_id, event_id)
+    rows = statement.rows(session, **values)
     return bool(rows and rows[0].moving)
+
+
+def asks_moving(organisation_id: str, event_id: str) -> Question:
+    """What `guests_moving` asks, where the event is not locked."""
+    return _MOVING, {"organisation": organisation_id, "event": event_id}
 
 
 def events_with_layout(session: Session) -> list[EventKey]:

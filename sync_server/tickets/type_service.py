@@ -22,6 +22,7 @@ from sync_server.events.rules import effective_capacity
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql import writes
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.revisions import service as revisions
@@ -96,8 +97,8 @@ def reserve_quantity(
     At an event of one day it is one conditional update; where there are several the quantity counts for each.
     """
     count, of_several = len(days), len(days[0].dates) > 1
-    here = {"organisation": row.organisation_id, "event": row.event_id, "number": row.number}
-    found = _COUNT[of_several, for_order].rows(session, **here, count=count)
+    statement, values = _asks(row, count, of_several=of_several, for_order=for_order)
+    found = statement.rows(session, **values)
     quantity, full = found[0].quantity if found else None, list[int]()
     if quantity is not None and of_several:
         by_day = Counter(day for each in days for day in each.numbers)
@@ -111,6 +112,18 @@ def reserve_quantity(
             ticket_type=row.number,
             **details,
         )
+
+
+def asks_quantity(row: TicketTypeRecord, count: int) -> Question:
+    """What `reserve_quantity` asks for tickets that are issued at an event of one day."""
+    return _asks(row, count, of_several=False, for_order=False)
+
+
+def _asks(
+    row: TicketTypeRecord, count: int, *, of_several: bool, for_order: bool
+) -> tuple[PreparedChange, dict[str, Any]]:
+    here = {"organisation": row.organisation_id, "event": row.event_id, "number": row.number}
+    return _COUNT[of_several, for_order], {**here, "count": count}
 
 
 def use_reservation(session: Session, event: EventKey, number: int, count: int) -> None:

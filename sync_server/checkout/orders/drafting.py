@@ -23,7 +23,7 @@ from sync_server.checkout.sessions import entering
 from sync_server.checkout.sessions.entering import Entered
 from sync_server.checkout.sessions.queries import Visit
 from sync_server.checkout.sessions.rules import BOX_OFFICE
-from sync_server.checkout.settings import order_minutes
+from sync_server.checkout.settings import asks_order_minutes, order_minutes
 from sync_server.customers import queries as customers
 from sync_server.events.chosen_days import EVERY_DAY
 from sync_server.events.queries import EventHead
@@ -33,6 +33,8 @@ from sync_server.holds.ordering import Held
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql.asked_together import Question, asked_together
+from sync_server.seating import queries as seating
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.tickets import queries as tickets
@@ -81,6 +83,11 @@ class OrderRequest:
     def in_shop(self) -> bool:
         """Whether the rules of the shop apply: its sale windows, its limits, and only what the buyer holds."""
         return self.channel is Channel.SHOP
+
+    @property
+    def needs_slot(self) -> bool:
+        """Whether the buyer needs a checkout session."""
+        return self.in_shop and self.bearer_kind not in BOX_OFFICE
 
     @property
     def visit(self) -> Visit:
@@ -132,18 +139,16 @@ def draft(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     found = ordering.find(session, request.visit.event, ids)
     cards, signed_in = {hold.membership_id or "" for hold in found}, request.bearer_kind != "guest"
     buyers = Buyers.resolve(session, where, sealer, context.now, request.access, memberships=cards, signed_in=signed_in)
-    customer_id = _customer(session, request, context.now)
-    minutes = order_minutes(session, where)
-    event, state = _lock(session, where, request.event_id)
-    redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
-    early = bool(redeemed.opened_early) and presales.is_to_begin(session, event.key, context.now)
-    entered = None
-    if request.in_shop:
-        ordering.require_on_sale(state, context.now, early=early)
-        if request.bearer_kind not in BOX_OFFICE:
-            entered = entering.find_slot(
-                session, request.visit, context, tab=request.tab, early=early, queued=state.queued
-            )
+    with asked_together(session, *_before_the_lock(request, context.now)):
+        customer_id = _customer(session, request, context.now)
+        minutes = order_minutes(session, where)
+        issuing.lock_alone(session, where, request.event_id)
+    with asked_together(session, *_behind_the_lock(session, request)):
+        state = ordering.current_state(session, where, request.event_id)
+        event = issuing.lock(session, where, request.event_id)
+        redeemed = spending.redeem(session, sealer, event.key, request.codes, context.now)
+        early = bool(redeemed.opened_early) and presales.is_to_begin(session, event.key, context.now)
+        entered = _enter(session, request, state, context, early=early)
     bearer = request.bearer_id if request.in_shop else None
     holds = ordering.claim(session, event.key, ids, bearer, context.now, found=found)
     types = {row.number: row for row in tickets.types_of_locked(session, where, event.id)}
@@ -174,11 +179,33 @@ def draft(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     )
 
 
-def _lock(session: Session, organisation_id: str, event_id: str) -> tuple[EventHead, SaleState]:
-    """The event, locked, and what decides its sale; in this order, so that its layout is not read once more."""
-    issuing.lock_alone(session, organisation_id, event_id)
-    state = ordering.current_state(session, organisation_id, event_id)
-    return issuing.lock(session, organisation_id, event_id), state
+def _enter(
+    session: Session, request: OrderRequest, state: SaleState, context: ActionContext, *, early: bool
+) -> Entered | None:
+    """The checkout session of the buyer, where one is needed; the refusals of the shop for the whole event."""
+    if request.in_shop:
+        ordering.require_on_sale(state, context.now, early=early)
+    if not request.needs_slot:
+        return None
+    return entering.find_slot(session, request.visit, context, tab=request.tab, early=early, queued=state.queued)
+
+
+def _before_the_lock(request: OrderRequest, now: Millis) -> Iterable[Question]:
+    """What is asked before the event is locked."""
+    where = request.organisation_id
+    if request.bearer_kind == "guest":
+        yield customers.asks_customer(where, request.bearer_id, now)
+    yield asks_order_minutes(where)
+    yield seating.asks_moving(where, request.event_id)
+
+
+def _behind_the_lock(session: Session, request: OrderRequest) -> Iterable[Question]:
+    """What is asked of an event that was just locked."""
+    state = ordering.known_state(session, request.organisation_id, request.event_id)
+    if state is not None:
+        yield state.asks_unchanged()
+    if request.needs_slot:
+        yield from entering.asks_slot(request.visit.event)
 
 
 def _wishes(

@@ -22,8 +22,10 @@ from sync_server.events import queries as events
 from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.bulk import insert_rows
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
@@ -48,6 +50,7 @@ def keep(session: Session, draft: Draft, context: ActionContext) -> Placed:
     if draft.entered is not None:
         entering.open_slot(session, draft.entered)
     _reserve(session, draft)
+    give_number(session, draft)
     balance = write(session, draft, context)
     ordering.give_to_order(session, draft.holds, order.id, context, until=order.expires_at)
     recording.record_order(session, order, draft.event.number, "order_created", context, admissions=len(lines))
@@ -55,15 +58,20 @@ def keep(session: Session, draft: Draft, context: ActionContext) -> Placed:
 
 
 def write(session: Session, draft: Draft, context: ActionContext) -> Balance:
-    """Write an order with its number and lines, what it owes, and the codes that it uses."""
+    """Write an order that has its number, its lines, what it owes, and the codes that it uses."""
     order = draft.order
-    order.number = _next_number(session, draft.event)
-    order.search_text = buyers.search_text(order.number, order.buyer_name, order.buyer_email)
     insert_rows(session, OrderRow, [order])
     insert_rows(session, OrderLineRow, draft.lines)
     spending.spend(session, order, draft.redeemed, context.now)
     ledger.charge(session, order, money.amounts_of(draft.lines), context)
     return Balance(charged=order.total_cents)
+
+
+def give_number(session: Session, draft: Draft) -> None:
+    """Give an order that is about to be written its number."""
+    order = draft.order
+    order.number = _next_number(session, draft.event)
+    order.search_text = buyers.search_text(order.number, order.buyer_name, order.buyer_email)
 
 
 def _reserve(session: Session, draft: Draft) -> None:
@@ -76,8 +84,14 @@ def _reserve(session: Session, draft: Draft) -> None:
 
 def _next_number(session: Session, event: EventHead) -> str:
     """The next number of an order of this event, which is locked."""
-    (counted,) = _NEXT.rows(session, organisation=event.organisation_id, event=event.id)
+    statement, values = asks_number(event.key)
+    (counted,) = statement.rows(session, **values)
     return f"{event.code}-R{counted.orders}"
+
+
+def asks_number(event: EventKey) -> Question:
+    """What draws the next number of an order."""
+    return _NEXT, {"organisation": event.organisation_id, "event": event.event_id}
 
 
 def _next(embedded: bool) -> Executable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from sqlalchemy.orm import Session
@@ -13,11 +14,16 @@ from sync_server.checkout.payments import choices, paying
 from sync_server.checkout.payments.methods import PaymentMethod
 from sync_server.checkout.rules import OrderState
 from sync_server.checkout.sessions import entering
+from sync_server.events import issued_counts
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import dates_of
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.sql import late_writes
+from sync_server.plumbing.sql.asked_together import Question, asked_together
 from sync_server.queueing import service as queueing
+from sync_server.tickets import type_service
+from sync_server.tickets.keys import signing_keys
 
 _ONE_DAY: Final = 1
 
@@ -37,8 +43,11 @@ def buy(
 def _sold(session: Session, draft: Draft, method: PaymentMethod, context: ActionContext) -> WholeOrder:
     """Its holds are sold without having belonged to an order that waits, and nothing is reserved on the way."""
     order, lines, number = draft.order, draft.lines, draft.event.number
-    recording.record_order(session, order, number, "order_created", context, admissions=len(lines))
-    issued = fulfilling.issue_at_once(session, order, lines, draft.buyers, draft.holds, context)
+    with asked_together(session, *_counting(draft, context)):
+        placing.give_number(session, draft)
+        late_writes.begin(session)
+        recording.record_order(session, order, number, "order_created", context, admissions=len(lines))
+        issued = fulfilling.issue_at_once(session, order, lines, draft.buyers, draft.holds, context)
     order.state, order.method, order.paid_at = OrderState.PAID.value, method.name, context.now
     balance = placing.write(session, draft, context)
     if draft.entered is not None:
@@ -47,3 +56,13 @@ def _sold(session: Session, draft: Draft, method: PaymentMethod, context: Action
         queueing.spend(session, order.organisation_id, order.event_id, order.bearer_id, context.now)
     recording.record_order(session, order, number, "order_paid", context, admissions=len(lines), method=method.name)
     return WholeOrder(order, lines, balance, {ticket.id: ticket for ticket in issued})
+
+
+def _counting(draft: Draft, context: ActionContext) -> Iterable[Question]:
+    """What numbers and counts it, where all its tickets are issued together: of one type, and all on seats or none."""
+    yield placing.asks_number(draft.event.key)
+    yield signing_keys.asks_signing_key_id(draft.event.organisation_id, context.now)
+    if len(draft.types) == 1 and len({bool(line.seat_name) or line.hold_id for line in draft.lines}) == 1:
+        (ticket_type,), count = draft.types.values(), len(draft.lines)
+        yield issued_counts.asks_ticket_numbers(draft.event.key, count)
+        yield type_service.asks_quantity(ticket_type, count)

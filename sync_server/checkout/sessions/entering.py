@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -20,6 +21,7 @@ from sync_server.checkout.sessions.rules import SessionState
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sql import writes
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.bulk import insert_rows
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
@@ -136,10 +138,19 @@ def _lock_limit(session: Session, event: EventKey) -> int:
     """The limit; sessions of the event are opened one after another until the transaction ends."""
     found = {"organisation_id": event.organisation_id, "event_id": event.event_id}
     made = writes.insert(session, CheckoutLimitRow).values(**found, sessions=rules.DEFAULT_LIMIT)
-    here = {"organisation": event.organisation_id, "event": event.event_id}
+    here = _of(event)
     while not (limits := _LIMIT.rows(session, **here)):
         session.execute(made.on_conflict_do_nothing())
     return int(limits[0].sessions)
+
+
+def _of(event: EventKey) -> dict[str, Any]:
+    return {"organisation": event.organisation_id, "event": event.event_id}
+
+
+def asks_slot(event: EventKey) -> Sequence[Question]:
+    """What `find_slot` asks first."""
+    return (_LIMIT, _of(event)), queries.asks_slots(event)
 
 
 def expire(session: Session, event: EventKey, now: Millis) -> int:

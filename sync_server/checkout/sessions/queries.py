@@ -11,6 +11,7 @@ from shared.clock import Millis
 from sync_server.checkout.models import CheckoutLimitRow, CheckoutSessionRow
 from sync_server.checkout.sessions.rules import DEFAULT_LIMIT, SessionState
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import Prepared, placeholder
 from sync_server.queueing import queries as queueing
 
@@ -53,9 +54,15 @@ _SLOTS: Final = Prepared(
 )
 
 
+def asks_slots(event: EventKey) -> Question:
+    """What `slots` asks."""
+    return _SLOTS, {"organisation": event.organisation_id, "event": event.event_id}
+
+
 def slots(session: Session, event: EventKey) -> list[Slot]:
     """The slots of an event that are taken: by sessions that are open, or have run out unnoticed."""
-    rows = _SLOTS.rows(session, organisation=event.organisation_id, event=event.event_id)
+    statement, values = asks_slots(event)
+    rows = statement.rows(session, **values)
     return [Slot(row.slot, str(row.bearer_id), row.expires_at) for row in rows]
 
 

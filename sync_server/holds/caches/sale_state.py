@@ -19,6 +19,8 @@ from sync_server.holds.rules import Sale
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database, database_of
 from sync_server.plumbing.ports import ports_of
+from sync_server.plumbing.sql.asked_together import Question
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.seating import queries as seating
 from sync_server.seating.plans.seat_plan import NO_PLAN, SeatPlan
 from sync_server.seating.plans.seat_plans import seat_plan
@@ -43,6 +45,7 @@ sale_lock AS MATERIALIZED (
 )"""
 IS_CURRENT: Final = "EXISTS (SELECT 1 FROM sale_lock) AND EXISTS (SELECT 1 FROM same)"
 _POSTGRESQL, _SQLITE = (text(f"WITH {CURRENT.format(share=each)} SELECT {IS_CURRENT}") for each in ("FOR SHARE", ""))
+_UNLOCKED: Final = PreparedChange(lambda _embedded: _SQLITE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,12 @@ class SaleState:
 
     def is_unchanged(self, session: Session) -> bool:
         """Whether this state is current, for somebody who has locked the event."""
-        return bool(session.execute(_SQLITE, self.values()).scalar_one())
+        statement, values = self.asks_unchanged()
+        return bool(statement.rows(session, **values)[0][0])
+
+    def asks_unchanged(self) -> Question:
+        """What `is_unchanged` asks."""
+        return _UNLOCKED, self.values()
 
 
 class SaleStates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from psycopg_pool import PoolTimeout as AutocommitPoolTimeout
@@ -71,6 +71,20 @@ def _of_postgresql(error: psycopg.Error) -> Failure:
         return Failure.AWAY if isinstance(error, psycopg.OperationalError) else Failure.OURS
     away = error.sqlstate.startswith(_AWAY_CLASSES)
     return _BY_STATE.get(error.sqlstate, Failure.AWAY if away else Failure.OURS)
+
+
+def leave_values_out(original: BaseException, *others: BaseException | None) -> None:
+    """Remove the values that PostgreSQL quotes in this error, from it and from what was made of it."""
+    diagnosis = getattr(original, "diag", None)
+    quoted = [found for name in ("message_detail", "context") if (found := getattr(diagnosis, name, None))]
+    for error in (original, *others):
+        if error is not None:
+            for values in quoted:
+                error.args = tuple(_without(values, each) for each in error.args)
+
+
+def _without(values: str, argument: Any) -> Any:
+    return argument.replace(values, "left out") if isinstance(argument, str) else argument
 
 
 def refusal(failure: Failure) -> GatehouseError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,6 +11,9 @@ import orjson
 from sqlalchemy import ARRAY, BigInteger, BindParameter, ColumnElement, Select, String, any_, bindparam, func, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
+
+from sync_server.plumbing.sql import asked_together
+from sync_server.plumbing.sql.pipelines import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,12 @@ class Prepared:
 
     def rows(self, session: Session, **values: Any) -> Sequence[Any]:
         """The rows for these values; a placeholder made by `among` takes a list."""
+        known = asked_together.answer(session, self, values)
+        if known is not None:
+            return known
         connection = session.connection()
         dialect = connection.dialect
-        compiled = self._compiled.get(dialect.name) or self._compiled.setdefault(
-            dialect.name, _compile(self._statement, dialect)
-        )
+        compiled = self._compiled_for(dialect)
         parameters = compiled.parameters(values)
         options = {"prepare": False} if self._replan and dialect.name == "postgresql" else {}
         cursor: Any = connection.connection.cursor()
@@ -57,6 +61,15 @@ class Prepared:
         finally:
             cursor.close()
         return [*map(compiled.row, rows)]
+
+    def as_sent(self, dialect: Dialect, values: Mapping[str, Any]) -> Statement:
+        """Its text and values, as PostgreSQL's driver takes them."""
+        compiled = self._compiled_for(dialect)
+        return compiled.text, compiled.parameters(dict(values))
+
+    def _compiled_for(self, dialect: Dialect) -> _Compiled:
+        known = self._compiled.get(dialect.name)
+        return known or self._compiled.setdefault(dialect.name, _compile(self._statement, dialect))
 
 
 def placeholder(name: str, kind: Any = None) -> BindParameter[Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Executable
+from sqlalchemy import Dialect, Executable
 from sqlalchemy.orm import Session
+
+from sync_server.plumbing.sql import asked_together, late_writes, pipelines
+from sync_server.plumbing.sql.pipelines import Statement
 
 
 class PreparedChange:
@@ -19,16 +22,37 @@ class PreparedChange:
 
     def rows(self, session: Session, **values: Any) -> Sequence[Any]:
         """Run it with these values, after what the session has not written yet; returns what it returns."""
+        known = asked_together.answer(session, self, values)
+        if known is not None:
+            return known
         session.flush()
+        if late_writes.are_waiting(session):  # it goes with them
+            sent = [*late_writes.taken(session), self.as_sent(session.get_bind().dialect, values)]
+            return asked_together.rows_of(pipelines.run(session, sent)[-1])
         connection = session.connection()
-        name = connection.dialect.name
-        compiled = self._compiled.get(name)
-        if compiled is None:
-            statement: Any = self._build(name == "sqlite")
-            compiled = self._compiled[name] = statement.compile(
-                dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
-            )
+        compiled = self._compiled_for(connection.dialect)
         named = {**compiled.params, **values}
         given = tuple([named[each] for each in compiled.positiontup]) if compiled.positional else named
         result = connection.exec_driver_sql(compiled.string, given)
         return result.all() if result.returns_rows else ()
+
+    def late(self, session: Session, **values: Any) -> None:
+        """Run it with these values before the commit, where such writes are queued; what it returns is lost."""
+        if not late_writes.are_queued(session):
+            self.rows(session, **values)
+            return
+        late_writes.add(session, *self.as_sent(session.get_bind().dialect, values))
+
+    def as_sent(self, dialect: Dialect, values: Mapping[str, Any]) -> Statement:
+        """Its text and values, as PostgreSQL's driver takes them."""
+        compiled = self._compiled_for(dialect)
+        return compiled.string, {**compiled.params, **values}
+
+    def _compiled_for(self, dialect: Dialect) -> Any:
+        compiled = self._compiled.get(dialect.name)
+        if compiled is None:
+            statement: Any = self._build(dialect.name == "sqlite")
+            compiled = self._compiled[dialect.name] = statement.compile(
+                dialect=dialect, compile_kwargs={"render_postcompile": True}
+            )
+        return compiled

@@ -20,6 +20,7 @@ from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import Prepared, placeholder
 from sync_server.revisions import queries as revisions
 from sync_server.tickets import ticket_counts
@@ -136,8 +137,14 @@ def signing_key(session: Session, organisation_id: str, now: Millis) -> TicketKe
 
 def signing_key_id(session: Session, organisation_id: str, now: Millis) -> int:
     """The id of the key that signs now, which is enough to issue tickets; Conflict if there is none."""
-    found = _SIGNING_ID.rows(session, organisation=organisation_id, now=now)
+    statement, values = asks_signing_key_id(organisation_id, now)
+    found = statement.rows(session, **values)
     return int(found[0].id) if found else signing_key(session, organisation_id, now).id
+
+
+def asks_signing_key_id(organisation_id: str, now: Millis) -> Question:
+    """What `signing_key_id` asks."""
+    return _SIGNING_ID, {"organisation": organisation_id, "now": now}
 
 
 def private_key(row: TicketKeyRecord, sealer: Sealer) -> Ed25519PrivateKey:
