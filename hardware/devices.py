@@ -217,7 +217,7 @@ def open_barrier(
 def decode_image(path: Path) -> "Decoded":
     """Decodes an image file like a camera frame. Raises DeviceError for a missing library or file."""
     try:
-        from hardware.vision.decoder import decode_image as decode
+        from hardware.vision.stills import decode_image as decode
     except ImportError as why:
         raise _libraries_missing(why) from why
     return decode(path)

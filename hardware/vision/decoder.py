@@ -2,17 +2,17 @@
 
 Every frame goes through zxing-cpp. If that finds nothing and something has moved recently, one further stage is tried,
 a different one each frame: a guest holds a phone for many frames, so spreading the expensive stages over them keeps
-each frame cheap. A still image goes through all stages at once.
+each frame cheap. Pictures that stand still are read by `stills`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
 
 from hardware.ports import Hint
 from hardware.vision.advice import advice
+from hardware.vision.finders import repaired
 from hardware.vision.motion import MotionDetector
-from hardware.vision.pixels import Image, grey, load
+from hardware.vision.pixels import Image, grey
 from hardware.vision.stages import (
     ENHANCEMENTS,
     Area,
@@ -22,11 +22,16 @@ from hardware.vision.stages import (
     area_around,
     enhanced,
     fallback,
+    origin,
     read_zxing,
 )
 
 FIRST_STAGE = "plain"
 LAST_STAGE = "pyzbar"
+REPAIRED = "repaired"
+# It helps few guests and looks for patterns anew each time: every third round is enough for a phone held still.
+REPAIRS_EVERY_ROUNDS, REPAIRS_A_FRAME = 3, 4
+MOST_PIXELS_REPAIRED = 600_000
 # How much the further stages of a frame may look at, after enlarging, if one alone does not exceed it.
 PIXELS_A_FRAME = 900_000
 # For so many frames a code that was located there is looked for again.
@@ -87,10 +92,15 @@ class Decoder:
 
     def _attempt_next(self, image: Image, moved: Area) -> tuple[str, Stage]:
         """In one round a stage looks where a code was located, in the next wherever something moved."""
-        turn, index = divmod(self._attempt, len(ENHANCEMENTS) + 1)
+        turn, index = divmod(self._attempt, len(ENHANCEMENTS) + 2)
+        if index > len(ENHANCEMENTS) and turn % REPAIRS_EVERY_ROUNDS:
+            self._attempt += 1
+            turn, index = turn + 1, 0
         area = self._lead if self._lead is not None and turn % 2 == 0 else moved
         if index == len(ENHANCEMENTS):
             stage, outcome = LAST_STAGE, fallback(image, area)
+        elif index > len(ENHANCEMENTS):
+            stage, outcome = REPAIRED, with_drawn_pattern(image, area, turn // REPAIRS_EVERY_ROUNDS % 2)
         else:
             stage, enhance = ENHANCEMENTS[index]
             outcome = enhanced(image, area, enhance)
@@ -112,26 +122,14 @@ class Decoder:
         return Decoded(stage.found, name, stage.located, hint)
 
 
-def stages(image: Image) -> Iterator[tuple[str, Stage]]:
-    """Runs every stage on one image, cheapest first, on the area of a located code before the whole."""
-    first = read_zxing(image)
-    yield FIRST_STAGE, first
-    for area in [area_around(first.located, image), None] if first.located else [None]:
-        for name, enhance in ENHANCEMENTS:
-            yield name, enhanced(image, area, enhance)
-    yield LAST_STAGE, fallback(image, None)
-
-
-def decode_still(pixels: Image) -> Decoded:
-    """Runs all stages on one image until one reads a code."""
-    located, name = None, FIRST_STAGE
-    for name, stage in stages(grey(pixels)):
-        located = located or stage.located
-        if stage.found:
-            return Decoded(stage.found, name, located)
-    return Decoded((), name, located)
-
-
-def decode_image(path: Path) -> Decoded:
-    """The codes in an image file. Raises DeviceError if it cannot be read."""
-    return decode_still(load(path))
+def with_drawn_pattern(image: Image, area: Area, turn: int) -> Stage:
+    """What is read once a pattern is drawn in that a reflection hides: a few places now, others the next time."""
+    part, stage = image[area], Stage()
+    if part.size > MOST_PIXELS_REPAIRED:
+        return stage
+    for drawn in islice(repaired(part), turn * REPAIRS_A_FRAME, (turn + 1) * REPAIRS_A_FRAME):
+        seen = read_zxing(drawn)
+        stage = Stage(seen.found, None, stage.pixels + seen.pixels)
+        if seen.found:
+            break
+    return stage.moved(1, *origin(area))

@@ -52,6 +52,8 @@ class Stage:
     found: tuple[Found, ...] = ()
     located: Corners | None = None
     pixels: int = 0
+    failed: tuple[Corners, ...] = ()
+    """All that were located and not read."""
 
     def moved(self, scale: float, left: int, top: int) -> "Stage":
         """The same in the pixels of the frame that the image was cut from and enlarged by `scale`."""
@@ -59,6 +61,7 @@ class Stage:
             tuple(Found(code.text, moved(code.corners, scale, left, top)) for code in self.found),
             moved(self.located, scale, left, top) if self.located else None,
             self.pixels,
+            tuple(moved(corners, scale, left, top) for corners in self.failed),
         )
 
 
@@ -131,8 +134,8 @@ def read_zxing(image: Image) -> Stage:
     """What zxing-cpp reads, and the first code that it located but could not read."""
     results = zxingcpp.read_barcodes(image, formats=ONLY_QR, text_mode=zxingcpp.TextMode.Plain, return_errors=True)
     found = [Found(result.text, corners_of(result.position)) for result in results if result.valid]
-    failed = next((corners_of(result.position) for result in results if not result.valid), None)
-    return Stage(distinct(found), failed, image.size)
+    failed = tuple(corners_of(result.position) for result in results if not result.valid)
+    return Stage(distinct(found), next(iter(failed), None), image.size, failed)
 
 
 def read_zbar(image: Image) -> Stage:
@@ -150,7 +153,7 @@ def enhanced(image: Image, area: Area | None, enhance: Enhance) -> Stage:
     """One enhancement of the image, or of an area of it, then zxing-cpp."""
     part = image[area] if area else image
     better = enhance(part)
-    return read_zxing(better).moved(better.shape[1] / part.shape[1], *_origin(area))
+    return read_zxing(better).moved(better.shape[1] / part.shape[1], *origin(area))
 
 
 def fallback(image: Image, area: Area | None) -> Stage:
@@ -159,7 +162,7 @@ def fallback(image: Image, area: Area | None) -> Stage:
     scale = min(1.0, (MOST_PIXELS_ZBAR / part.size) ** 0.5)
     if scale < 1:
         part = np.asarray(cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    return read_zbar(np.ascontiguousarray(part)).moved(scale, *_origin(area))
+    return read_zbar(np.ascontiguousarray(part)).moved(scale, *origin(area))
 
 
 def distinct(found: Iterable[Found]) -> tuple[Found, ...]:
@@ -193,5 +196,6 @@ def _span(ends: tuple[int, ...], limit: int, margin: float = MARGIN) -> slice:
     return slice(first, min(limit, max(high + room, first + 1)))
 
 
-def _origin(area: Area | None) -> tuple[int, int]:
+def origin(area: Area | None) -> tuple[int, int]:
+    """Where an area begins: left and top."""
     return (area[1].start, area[0].start) if area else (0, 0)

@@ -5,7 +5,7 @@ import numpy as np
 from hardware.ports import Picture
 from hardware.simulated.carriers import Carrier, draw
 from hardware.simulated.scene import Optics, Pose, Scene
-from hardware.vision.decoder import decode_still
+from hardware.vision.stills import decode_still
 from hardware.vision.viewfinder import Viewfinder
 from tests.unit.hardware.images import ticket_text
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from hardware.vision.decoder import decode_image
+from hardware.vision.stills import decode_image
 from tests.app_server import ApiClient, AppServer
 from tests.browser.page_width import assert_fits_width
 from tests.browser.pictures import keep_screenshot

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageDraw
 from playwright.sync_api import Page, expect
 
-from hardware.vision.decoder import decode_image
+from hardware.vision.stills import decode_image
 from sync_server.appearance.colours import Colour, readable
 from tests.app_server import AppServer
 from tests.browser.page_width import assert_fits_width

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from hardware.vision.decoder import decode_image
+from hardware.vision.stills import decode_image
 from sync_server.checkout import queries
 from sync_server.order_mails import messages, news, offers, posting
 from sync_server.order_mails.messages import Message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from hardware.vision.decoder import decode_image
+from hardware.vision.stills import decode_image
 from shared import base32
 from shared.claims import HEAD, extensions_of
 from shared.parties import from_value

@@ -213,6 +213,6 @@ class TestRecordings:
         path = film(tmp_path / "guest.avi", [held_up(code(text, 4), room())])
         frame = Recording(path, lambda: 0).open(threading.Event()).newest(0)
         assert frame is not None
-        from hardware.vision.decoder import decode_still
+        from hardware.vision.stills import decode_still
 
         assert decode_still(frame.pixels).codes == (text,)

@@ -8,8 +8,9 @@ import pytest
 import zxingcpp
 
 from hardware.ports import DeviceError
-from hardware.vision.decoder import Decoder, decode_image, decode_still
+from hardware.vision.decoder import Decoder
 from hardware.vision.pixels import grey
+from hardware.vision.stills import decode_image, decode_still
 from tests.unit.hardware.images import (
     Picture,
     blurred,
@@ -107,7 +108,7 @@ class TestFrames:
         decoder = Decoder()
         moving = [held_up(damaged(code(TEXT, 5)), SCENE, (n * 40, 100)) for n in range(6)]
         tried = [decoder.frame(frame).stage for frame in moving]
-        assert tried == ["sharpened", "levelled", "smoothed", "stretched", "pyzbar", "sharpened"]
+        assert tried == ["sharpened", "levelled", "smoothed", "stretched", "pyzbar", "repaired"]
 
     def test_a_hard_code_held_still_is_read_within_one_round_of_stages(self) -> None:
         decoder = Decoder()

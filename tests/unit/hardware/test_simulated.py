@@ -7,8 +7,8 @@ import zxingcpp
 from hardware.simulated.carriers import Carrier, draw
 from hardware.simulated.guests import SHARE, a_guest
 from hardware.simulated.scene import Optics, Pose, Scene
-from hardware.vision.decoder import decode_still
 from hardware.vision.pixels import Image
+from hardware.vision.stills import decode_still
 from tests.unit.hardware.images import ticket_text
 
 TEXT = ticket_text()

@@ -3,8 +3,8 @@
 import cv2
 import numpy as np
 
-from hardware.vision.decoder import decode_still
 from hardware.vision.pixels import Image
+from hardware.vision.stills import decode_still
 from hardware.vision.viewfinder import Viewfinder
 from tests.unit.hardware.images import code, damaged, held_up, room, ticket_text
 

@@ -1,0 +1,244 @@
+"""The squares in the corners of QR codes, found one by one: a decoder that misses one of them reads nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from hardware.vision.pixels import Image
+
+Point = NDArray[np.float64]
+
+ACROSS = 7
+"""The modules of a finder pattern, from edge to edge."""
+LEAST_SIDE_PX = 8
+MOST_PATTERNS = 14
+# A ring of 7 modules around a square of 3 has 49 : 9 the area; blur and tilt change that.
+RING_TO_CORE = (2.2, 12.0)
+OFF_CENTRE = 0.2
+SMALLEST, LARGEST = 21, 177
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """One finder pattern: its middle, and the corners of its outer square in order."""
+
+    middle: Point
+    corners: NDArray[np.float64]
+
+    @property
+    def module(self) -> float:
+        """The size of a module here, in pixels."""
+        sides = np.linalg.norm(self.corners - np.roll(self.corners, 1, axis=0), axis=1)
+        return float(sides.mean()) / ACROSS
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """Three finder patterns that belong to one code: upper left, upper right, lower left as printed."""
+
+    upper_left: Finder
+    upper_right: Finder
+    lower_left: Finder
+
+    @property
+    def dimension(self) -> int:
+        """How many modules the code has across, as far as the distances tell."""
+        across = np.linalg.norm(self.upper_right.middle - self.upper_left.middle)
+        down = np.linalg.norm(self.lower_left.middle - self.upper_left.middle)
+        module = np.mean([one.module for one in (self.upper_left, self.upper_right, self.lower_left)])
+        return nearest_dimension(float((across + down) / 2 / module) + ACROSS)
+
+    @property
+    def outline(self) -> NDArray[np.float64]:
+        """The corners of the code, clockwise, with the fourth where it is without perspective."""
+        one, right, down = self.upper_left.middle, self.upper_right.middle, self.lower_left.middle
+        share = ACROSS / 2 / (self.dimension - ACROSS)
+        x, y = (right - one) * share, (down - one) * share
+        return np.array([one - x - y, right + x - y, right + down - one + x + y, down - x + y])
+
+
+def nearest_dimension(modules: float) -> int:
+    """The nearest number of modules that a code can have across."""
+    return int(np.clip(round((modules - 17) / 4) * 4 + 17, SMALLEST, LARGEST))
+
+
+def finders(image: Image) -> list[Finder]:
+    """The finder patterns of an image, dark on light, the largest first."""
+    found: list[Finder] = []
+    # Grain has as many contours as a picture has pixels.
+    soft = cv2.GaussianBlur(image, (0, 0), 0.8)
+    for around in (round(min(image.shape) / divisor) | 1 for divisor in (8, 24)):
+        level = cv2.adaptiveThreshold(soft, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, max(3, around), 6)
+        for finder in _in_levels(np.asarray(level, np.uint8)):
+            if all(np.linalg.norm(finder.middle - other.middle) > 2 * other.module for other in found):
+                found.append(finder)
+    return sorted(found, key=lambda finder: -finder.module)[:MOST_PATTERNS]
+
+
+def _in_levels(level: Image) -> Iterator[Finder]:
+    """A ring around a square: a contour with a hole in which there is another contour, all with one middle."""
+    contours, found = cv2.findContours(level, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    if not contours:
+        return
+    tree: NDArray[np.int32] = np.asarray(found, np.int32)
+    outer = np.flatnonzero(tree[0][:, 3] < 0)
+    cores = {index: _middle_and_area(contours[index]) for index in outer.tolist() if len(contours[index]) > 3}
+    rings = [index for index in cores if tree[0][index][2] >= 0]
+    if not cores:
+        return
+    middles = np.array([middle for middle, _ in cores.values()])
+    areas = np.array([area for _, area in cores.values()])
+    for ring in rings:
+        middle, area = cores[ring]
+        if area < LEAST_SIDE_PX**2:
+            continue
+        near = np.linalg.norm(middles - middle, axis=1) < OFF_CENTRE * area**0.5
+        fitting = (areas > area / RING_TO_CORE[1]) & (areas < area / RING_TO_CORE[0])
+        if np.any(near & fitting):
+            corners = _corners(contours[ring])
+            if corners is not None:
+                yield Finder(corners.mean(axis=0), corners)
+
+
+def _middle_and_area(contour: np.ndarray) -> tuple[Point, float]:
+    x, y, width, height = cv2.boundingRect(contour)
+    return np.array([x + width / 2, y + height / 2]), max(1.0, cv2.contourArea(contour))
+
+
+def _corners(contour: np.ndarray) -> NDArray[np.float64] | None:
+    """The corners of a ring, if it is about a square seen from somewhere."""
+    hull = cv2.convexHull(contour)
+    area = cv2.contourArea(hull)
+    quad = cv2.approxPolyDP(hull, 0.1 * cv2.arcLength(hull, True), True)
+    if len(quad) != 4:
+        quad = cv2.boxPoints(cv2.minAreaRect(hull)).reshape(-1, 1, 2)
+    if cv2.contourArea(np.asarray(quad, np.float32)) > 1.5 * area:
+        return None
+    return np.asarray(quad, np.float64).reshape(4, 2)
+
+
+def triples(found: list[Finder]) -> list[Triple]:
+    """Three of them that may be the corners of one code, the likeliest first."""
+    rated: list[tuple[float, Triple]] = []
+    for three in combinations(found, 3):
+        modules = [one.module for one in three]
+        if max(modules) > 2.5 * min(modules):
+            continue
+        best = min((_rated(*order) for order in permutations(three)), key=lambda rating: rating[0])
+        if best[0] < 1.2:
+            rated.append(best)
+    return [triple for _, triple in sorted(rated, key=lambda rating: rating[0])]
+
+
+def _rated(corner: Finder, right: Finder, down: Finder) -> tuple[float, Triple]:
+    """How far three patterns are from a square's corners: unequal legs, a skew angle, a mirrored order."""
+    x, y = right.middle - corner.middle, down.middle - corner.middle
+    across, downward = float(np.linalg.norm(x)), float(np.linalg.norm(y))
+    triple = Triple(corner, right, down)
+    turn = x[0] * y[1] - x[1] * y[0]
+    if turn <= 0 or min(across, downward) < 10 * corner.module * 0.6:
+        return 9.0, triple
+    cosine = abs(float(x @ y)) / (across * downward)
+    return abs(np.log(across / downward)) + cosine, triple
+
+
+def homography(triple: Triple, dimension: int) -> NDArray[np.float64] | None:
+    """Maps modules of the code to pixels, from the corners of its three patterns."""
+    modules, pixels = [], []
+    middles = np.array([[3.5, 3.5], [dimension - 3.5, 3.5], [3.5, dimension - 3.5]], np.float32)
+    three = (triple.upper_left, triple.upper_right, triple.lower_left)
+    flat = cv2.getAffineTransform(middles, np.array([one.middle for one in three], np.float32))
+    for finder, middle in zip(three, middles, strict=True):
+        for corner in ((-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)):
+            module = middle + np.array(corner, np.float32)
+            expected = flat[:, :2] @ module + flat[:, 2]
+            nearest = finder.corners[np.argmin(np.linalg.norm(finder.corners - expected, axis=1))]
+            modules.append(module)
+            pixels.append(nearest)
+    mapping, _ = cv2.findHomography(np.array(modules, np.float32), np.array(pixels, np.float32), 0)
+    return None if mapping is None else np.asarray(mapping, np.float64)
+
+
+def missing_thirds(found: list[Finder]) -> Iterator[tuple[Point, Point, Point]]:
+    """For each two patterns, where a hidden third may be: its middle, and a module to the right and down."""
+    for one, other in combinations(found, 2):
+        if max(one.module, other.module) > 1.8 * min(one.module, other.module):
+            continue
+        along = other.middle - one.middle
+        modules = float(np.linalg.norm(along)) / ((one.module + other.module) / 2)
+        if not SMALLEST - ACROSS - 2 <= modules <= (LARGEST - ACROSS) * 1.5:
+            continue
+        yield from _beside(one, other, along, modules)
+        yield from _across_from(one, other)
+
+
+def repaired(image: Image) -> Iterator[Image]:
+    """The image with a third pattern drawn in, for each place where one may be hidden behind a reflection or a fold."""
+    height, width = image.shape
+    for middle, right, down in missing_thirds(finders(image)):
+        if 0 <= middle[0] < width and 0 <= middle[1] < height:
+            yield paint(image, middle, right, down)
+
+
+def _beside(one: Finder, other: Finder, along: Point, modules: float) -> Iterator[tuple[Point, Point, Point]]:
+    """The two are neighbours: the third is beside either, on either side, as far away as they are from each other."""
+    step = along / (nearest_dimension(modules + ACROSS) - ACROSS)
+    length = float(np.linalg.norm(step))
+    square = np.array([-step[1], step[0]])
+    tilted = _side_across(one, step) + _side_across(other, step) * _same_way(one, other, step)
+    tilted *= length / max(1e-6, float(np.linalg.norm(tilted))) * (1 if tilted @ square > 0 else -1)
+    if abs(float(step @ tilted)) > 0.6 * length**2:
+        return
+    for down in (tilted, square):
+        for sign in (1, -1):
+            for base in (one, other):
+                yield base.middle + sign * down * float(np.linalg.norm(along)) / length, step, down
+
+
+def _same_way(one: Finder, other: Finder, step: Point) -> int:
+    return 1 if float(_side_across(one, step) @ _side_across(other, step)) > 0 else -1
+
+
+def _across_from(one: Finder, other: Finder) -> Iterator[tuple[Point, Point, Point]]:
+    """The two stand at the ends of a diagonal: the third is at one of the other two corners."""
+    along = other.middle - one.middle
+    right = _side_towards(one, along)
+    down = _side_across(one, right)
+    basis = np.column_stack([right, down])
+    if abs(np.linalg.det(basis)) < 1e-6:
+        return
+    x, y = np.linalg.solve(basis, along)
+    if not 0.6 < abs(x) / max(1e-6, abs(y)) < 1.7:
+        return
+    yield one.middle + x * right, right, down
+    yield one.middle + y * down, right, down
+
+
+def _sides(finder: Finder) -> NDArray[np.float64]:
+    return (np.roll(finder.corners, -1, axis=0) - finder.corners) / ACROSS
+
+
+def _side_across(finder: Finder, along: Point) -> Point:
+    """The module of a pattern that runs most across a direction."""
+    sides = _sides(finder)
+    cosines = np.abs(sides @ along) / (np.linalg.norm(sides, axis=1) * np.linalg.norm(along) + 1e-9)
+    return np.asarray(sides[np.argmin(cosines)])
+
+
+def _side_towards(finder: Finder, along: Point) -> Point:
+    sides = _sides(finder)
+    return np.asarray(sides[np.argmax(sides @ along)])
+
+
+def paint(image: Image, middle: Point, right: Point, down: Point) -> Image:
+    """The image with a finder pattern drawn in, where a reflection or a fold hides it."""
+    low, high = np.percentile(image[::4, ::4], (5, 90))
+    painted = image.copy()
+    for modules, ink in ((4.5, high), (3.5, low), (2.5, high), (1.5, low)):
+        corners = [middle + modules * (x * right + y * down) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+        cv2.fillConvexPoly(painted, np.round(np.array(corners) * 16).astype(np.int32), float(ink), cv2.LINE_AA, 4)
+    return painted

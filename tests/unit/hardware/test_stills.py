@@ -1,0 +1,115 @@
+"""Pictures that stand still: codes that no decoder reads as they are, and all codes of one picture."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from hardware.simulated.carriers import TEXTURE_PX, Carrier, Drawing, draw
+from hardware.simulated.scene import Optics, Pose, Scene
+from hardware.vision.decoder import Decoder
+from hardware.vision.finders import finders, triples
+from hardware.vision.pixels import Image
+from hardware.vision.stages import read_zxing
+from hardware.vision.stills import decode_still
+from scripts.benchmarking.hard_codes import ticket_text
+
+TEXT = ticket_text(4_711)
+SIZE = (960, 720)
+
+
+def held(drawing: Drawing, module_px: float = 4.5, *, seed: int = 3, yaw: float = 0) -> Image:
+    """A picture of something that is held up, a little askew."""
+    scene = Scene(*SIZE, np.random.default_rng(seed))
+    return scene.frame([(drawing, Pose(480, 360, module_px, roll=7, yaw=yaw))], Optics(noise=3))
+
+
+def plain(carrier: Carrier = Carrier.PHONE) -> Drawing:
+    """What is held up, drawn flat."""
+    return draw(TEXT, carrier, np.random.default_rng(5))
+
+
+def with_hidden_corner(corner: int) -> Drawing:
+    """A lamp is mirrored in the glass, over one of the three squares of the code."""
+    drawing = plain()
+    pixels, inward = drawing.pixels.copy(), np.sign(drawing.code.mean(axis=0) - drawing.code[corner])
+    middle = drawing.code[corner] + inward * 3.5 * TEXTURE_PX
+    cv2.circle(pixels, (int(middle[0]), int(middle[1])), 5 * TEXTURE_PX, 255, -1)
+    return Drawing(pixels, drawing.module_px, drawing.code)
+
+
+def around_a_bottle() -> Drawing:
+    """The label of a bottle: its sides are pressed together."""
+    drawing = plain(Carrier.PAPER)
+    (left, top), (right, bottom) = drawing.code[0].astype(int), drawing.code[2].astype(int)
+    margin = 5 * TEXTURE_PX
+    label = drawing.pixels[top - margin : bottom + margin, left - margin : right + margin]
+    across, bend = label.shape[1], 1.1
+    seen = np.linspace(-1, 1, across) * np.sin(bend)
+    columns = np.tile(((np.arcsin(seen) / bend + 1) / 2 * (across - 1)).astype(np.float32), (label.shape[0], 1))
+    rows = np.tile(np.arange(label.shape[0], dtype=np.float32)[:, None], (1, across))
+    bent = np.asarray(cv2.remap(label, columns, rows, cv2.INTER_LINEAR), np.uint8)
+    edge = float(margin)
+    corners = [[edge, edge], [across - edge, edge], [across - edge, across - edge], [edge, across - edge]]
+    return Drawing(bent, drawing.module_px, np.array(corners, np.float32))
+
+
+def in_hard_shade(picture: Image) -> Image:
+    """Railings throw their shade over it."""
+    light = np.ones(picture.shape, np.float32)
+    for left in range(0, picture.shape[1], 90):
+        light[:, left : left + 38] = 0.22
+    return np.asarray(picture * cv2.GaussianBlur(light, (0, 0), 3), np.uint8)
+
+
+@pytest.mark.parametrize("corner", [0, 1, 3])
+def test_a_code_is_read_of_which_a_reflection_hides_a_corner(corner: int) -> None:
+    picture = held(with_hidden_corner(corner))
+    assert not read_zxing(picture).found
+    assert decode_still(picture).codes == (TEXT,)
+
+
+def test_the_same_on_a_telephone_that_is_held_still_before_a_camera() -> None:
+    decoder, drawing = Decoder(), with_hidden_corner(1)
+    scene = Scene(640, 480, np.random.default_rng(8))
+    frames = (scene.frame([(drawing, Pose(320 + n % 3, 240, 3, roll=5))], Optics(noise=3)) for n in range(40))
+    stages = [decoded.stage for decoded in map(decoder.frame, frames) if decoded.codes == (TEXT,)]
+    assert stages[:1] == ["repaired"]
+
+
+def test_a_code_around_a_bottle_is_read() -> None:
+    picture = held(around_a_bottle())
+    assert not read_zxing(picture).found
+    assert decode_still(picture).codes == (TEXT,)
+
+
+def test_a_code_in_hard_shade_is_read() -> None:
+    picture = in_hard_shade(held(plain(Carrier.PAPER)))
+    assert not read_zxing(picture).found
+    assert decode_still(picture).codes == (TEXT,)
+
+
+def test_every_code_of_a_picture_is_listed_however_hard_it_is() -> None:
+    chance = np.random.default_rng(2)
+    scene, texts = Scene(1280, 720, chance), [ticket_text(seed) for seed in (1, 2, 3)]
+    carriers = (Carrier.PHONE, Carrier.INVERTED, Carrier.DIM_PHONE)
+    shown = [
+        (draw(text, kind, chance), Pose(220 + 420 * n, 360, 4))
+        for n, (text, kind) in enumerate(zip(texts, carriers, strict=True))
+    ]
+    assert set(decode_still(scene.frame(shown, Optics(noise=6))).codes) == set(texts)
+
+
+def test_the_corners_of_a_straightened_code_are_where_it_is() -> None:
+    picture = in_hard_shade(held(plain(Carrier.PAPER)))
+    (code,) = decode_still(picture).found
+    middle = np.mean(code.corners, axis=0)
+    assert np.linalg.norm(middle - (480, 360)) < 40
+
+
+def test_a_place_without_codes_has_neither_patterns_of_a_code_nor_texts() -> None:
+    for seed in range(6):
+        empty = Scene(*SIZE, np.random.default_rng(seed)).frame([], Optics())
+        assert decode_still(empty).codes == ()
+        assert triples(finders(empty)) == []
