@@ -147,6 +147,11 @@ def ago(millis: Millis | None, now: Millis) -> str:
     return f"{age(now - millis)} ago" if now - millis > 2_000 else "now"
 
 
+def until(millis: Millis, now: Millis) -> str:
+    """How long it is until then, such as `8 days`; a dash for what has passed."""
+    return age(millis - now) if millis > now else DASH
+
+
 def ago_iso(moment: str, now: Millis) -> str:
     """How long ago a moment of the API was."""
     return ago(int(datetime.fromisoformat(moment).timestamp() * 1000), now)

@@ -51,7 +51,7 @@ const START_OF_KEYS_MS = 1500;
 let begun = { key: "", at: 0 };
 
 function walk(step) {
-  const lines = [...document.querySelectorAll("main table.list tbody a, main .tile :is(h2, h3) a, main .decision a")].filter((link) => link.offsetParent);
+  const lines = [...document.querySelectorAll("main table.list tbody a, main .tile :is(h2, h3) a, main .decision a, main .map-list a, main .entry, main .checks a")].filter((link) => link.offsetParent);
   if (lines.length) lines[Math.min(lines.length - 1, Math.max(0, lines.indexOf(document.activeElement) + step))].focus();
 }
 

@@ -7,7 +7,7 @@ import io
 import re
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.app_server import AppServer
 from tests.contracts.archives.evening import Evening, an_evening
@@ -15,6 +15,8 @@ from tests.served_app import served
 from tests.staff import PASSWORD
 
 EMAIL = "owner@marquee.example"
+OF_ALL = "11 of 316 sold"
+"""What the layout holds, which is less than the ticket types offer."""
 
 
 def a_mixed_evening(app_server: AppServer) -> Evening:
@@ -54,14 +56,17 @@ class Figures:
 def on_the_lists(page: Page, address: str, found: Figures) -> None:
     page.goto(f"{address}/admin/")
     tile = page.locator(".tile").first
+    expect(tile.locator(".bar-row span").first).to_have_text(OF_ALL)
     found.sold["start page"] = first_number(tile.locator(".bar-row span").first.inner_text())
     found.inside["start page"] = first_number(tile.locator(".bar-row span", has_text="inside").inner_text())
     page.goto(f"{address}/admin/events")
+    expect(page.locator(".tile .bar-row span").first).to_have_text(OF_ALL)
     found.sold["events"] = first_number(page.locator(".tile .bar-row span").first.inner_text())
 
 
 def on_the_pages_of_the_event(page: Page, here: str, found: Figures) -> None:
     page.goto(here)
+    expect(page.locator("#board .figure").first).to_contain_text("sold of 316")
     found.sold["event"] = first_number(page.locator("[data-number=sold]").first.inner_text())
     found.sold["event, by type"] = sum(map(first_number, page.locator(".cols-2 .bar-row .quiet").all_inner_texts()))
     found.inside["event"] = first_number(page.locator("#board .figures [data-number=inside]").inner_text())
