@@ -33,13 +33,14 @@ def page(browser_page: Page, season: Season) -> Page:
     return browser_page
 
 
-def look(page: Page, name: str) -> None:
+def look(page: Page, name: str, *, keep: bool = False) -> None:
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size({"width": 320, "height": 800})
         assert_fits_width(page, 320)
         assert violations(page) == [], (name, scheme)
-    keep_screenshots(page, name)
+    if keep:
+        keep_screenshots(page, name)
 
 
 def moment(season: Season, days: int) -> str:
@@ -74,7 +75,7 @@ def test_publishing_lists_what_is_missing(page: Page, season: Season) -> None:
     missing = page.locator(".checks li:not(.good)")
     expect(missing.filter(has_text="There is no ticket type yet")).to_be_visible()
     expect(page.locator(".checks li")).to_have_count(7)
-    look(page, "desk-step-published")
+    look(page, "desk-step-published", keep=True)
     expect(missing.filter(has_text="Visitors find no word")).to_contain_text("needed")
     expect(page.get_by_role("button", name="Publish it")).to_have_count(0)
     missing.get_by_role("link", name="Write one").click()
@@ -109,7 +110,7 @@ def test_buyers_may_be_asked_whether_they_keep_their_tickets(page: Page, season:
     page.goto(f"{season.address}/admin/events/{event}/status?target=cancelled")
     page.get_by_role("link", name="Another date").click()
     assert figures(page)["paid orders"] == "1"
-    look(page, "desk-new-date")
+    look(page, "desk-new-date", keep=True)
     page.get_by_label("New date and time").fill(moment(season, 60))
     page.get_by_text("They choose: keep the tickets, or money back").click()
     page.get_by_label("They choose until").fill(moment(season, 30))
