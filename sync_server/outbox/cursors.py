@@ -64,20 +64,21 @@ _START = text(
     "INSERT INTO outbox_cursors (organisation_id, reader, position, leased_until) "
     "VALUES (:organisation_id, :reader, :position, :until) ON CONFLICT DO NOTHING RETURNING position"
 )
+# By where the row is, which nobody changes before it has its position: its key would be looked up once more.
 _NUMBER: Final = """
 UPDATE outbox SET position = :before + numbered.place, relayed_at = :now
 FROM (
-  SELECT message_id, row_number() OVER (ORDER BY written_at, tie) AS place
+  SELECT address, row_number() OVER (ORDER BY written_at, tie) AS place
   FROM (
-    SELECT message_id, written_at, {tie} AS tie FROM outbox
+    SELECT {address} AS address, written_at, {tie} AS tie FROM outbox
     WHERE organisation_id = :organisation_id AND position IS NULL ORDER BY written_at, {tie} LIMIT :limit
   ) AS oldest
 ) AS numbered
-WHERE outbox.organisation_id = :organisation_id AND outbox.message_id = numbered.message_id
+WHERE outbox.organisation_id = :organisation_id AND outbox.{address} = numbered.address
 RETURNING {columns}"""
 _COLUMNS: Final = ", ".join(f"outbox.{column.key}" for column in FACT_COLUMNS)
-_NUMBER_POSTGRESQL = text(_NUMBER.format(tie="message_id", columns=_COLUMNS)).columns(*FACT_COLUMNS)
-_NUMBER_SQLITE = text(_NUMBER.format(tie="rowid", columns=_COLUMNS)).columns(*FACT_COLUMNS)
+_NUMBER_POSTGRESQL = text(_NUMBER.format(address="ctid", tie="message_id", columns=_COLUMNS)).columns(*FACT_COLUMNS)
+_NUMBER_SQLITE = text(_NUMBER.format(address="rowid", tie="rowid", columns=_COLUMNS)).columns(*FACT_COLUMNS)
 
 
 def _behind(which: ColumnElement[bool]) -> Any:

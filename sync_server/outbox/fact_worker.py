@@ -37,6 +37,7 @@ class RelayLoop:
     relay: Relay | BrokerRelay
     wake_up: threading.Event
     wake_next: Callable[[], None]
+    gathers: bool = True  # not what another relay has gathered already
 
     def run(self, stop: threading.Event) -> None:
         """Deliver whenever something is due, and at once when woken, until the stop."""
@@ -52,7 +53,7 @@ class RelayLoop:
                     _log(problem)
                 stop.wait(RETRY_S)
             if not self.relay.more:
-                if count:
+                if count and self.gathers:
                     stop.wait(gathering_s(count))
                 if stop.is_set():  # whoever stops wakes as well, and that may have been before the clearing above
                     return
@@ -86,7 +87,7 @@ class FactWorker:
             rabbit = RabbitDelivery(parts.config.amqp_url, parts.entropy, broker_wake_up.set)
             parts.dependencies["amqp"] = rabbit.ready
             self._connections += [rabbit.run, JoinsConsumer(parts, parts.config.amqp_url).run]
-            self._relays.append(RelayLoop(BrokerRelay(parts, rabbit), broker_wake_up, lambda: None))
+            self._relays.append(RelayLoop(BrokerRelay(parts, rabbit), broker_wake_up, lambda: None, gathers=False))
 
     def run_once(self) -> int:
         """Deliver a batch at each stage; returns how many facts were delivered locally."""

@@ -18,7 +18,7 @@ from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.spans import Span
 
-BATCH = 500
+BATCH = 1_000
 MOST_LINKS = 32
 """Traces that a span of the relay points to: those of the first facts."""
 LOOK_EVERY_MS = 10_000

@@ -19,7 +19,7 @@ from sync_server.outbox.rules import OUTAGE_PAUSE_MS
 from sync_server.plumbing.jobs import Message
 from sync_server.plumbing.parts import Parts
 
-BATCH = 500
+BATCH = 1_000
 
 
 @dataclass(slots=True)

@@ -45,9 +45,9 @@ class Commits(threading.Event):
         return True
 
 
-def happened(*batches: int) -> list[str | float]:
+def happened(*batches: int, gathers: bool = True) -> list[str | float]:
     evening = Evening([*batches])
-    loop = RelayLoop(cast(Relay, evening), Commits(), lambda: None)
+    loop = RelayLoop(cast(Relay, evening), Commits(), lambda: None, gathers)
     loop.run(cast(threading.Event, evening))
     return evening.done
 
@@ -63,3 +63,7 @@ def test_facts_after_others_are_gathered(before: int, gathered: float) -> None:
 
 def test_what_is_left_of_a_full_batch_is_not_waited_for() -> None:
     assert happened(500, 500, 7)[:3] == ["500 delivered", "500 delivered", "7 delivered"]
+
+
+def test_facts_that_were_gathered_once_go_to_the_broker_at_once() -> None:
+    assert happened(RUSH, RUSH, 3, gathers=False)[:3] == [f"{RUSH} delivered", f"{RUSH} delivered", "3 delivered"]
