@@ -34,6 +34,9 @@ class HoldStatus(StrEnum):
 NEVER: Final[Millis] = 253_402_300_799_000
 """`held_until` of a suspended hold: its seats stay held whatever the clock says."""
 
+COUNTER_PRECISION_MS: Final = 3_600_000
+"""How exactly a hold counter knows when it was used last."""
+
 WHOLE_EVENT: Final = 0
 """The zone number of places at an event without a layout."""
 

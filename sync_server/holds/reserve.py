@@ -198,10 +198,13 @@ def _key(sale_state: SaleState, seat: Seat) -> Key:
 def _read_values(sale_state: SaleState, seat: Seat, request: HoldRequest, limits: Limits, tidy: int) -> dict[str, Any]:
     """The parameters of what the statement reads."""
     left_far, left, right, right_far = beside = sale_state.plan.beside(seat.number)
+    near = [seat.number, *(other for other in beside if other != WALL)]
     return {
         **service.values_to_judge(sale_state, request, limits),
         "seat": seat.number,
         "walls": sum(bit for bit, other in zip(NEIGHBOUR_BITS, beside, strict=True) if other == WALL),
+        "lowest": min(near),
+        "highest": max(near),
         "left_far": left_far,
         "left": left,
         "right": right,

@@ -13,6 +13,7 @@ from shared.clock import Millis
 from sync_server.plumbing.sql.tables import Base, Uuid
 
 _UNNUMBERED = text("position IS NULL")
+_NUMBERED = text("position IS NOT NULL")
 
 
 class StatementTime(ColumnElement[int]):
@@ -64,7 +65,15 @@ class OutboxRow(Base):
             sqlite_where=_UNNUMBERED,
             postgresql_where=_UNNUMBERED,
         ),
-        Index("uq_outbox_organisation_id_position", "organisation_id", "position", unique=True),
+        # Otherwise each new fact would have an entry here too, beside those of all others without a position.
+        Index(
+            "uq_outbox_organisation_id_position",
+            "organisation_id",
+            "position",
+            unique=True,
+            sqlite_where=_NUMBERED,
+            postgresql_where=_NUMBERED,
+        ),
     )
 
 

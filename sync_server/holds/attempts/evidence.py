@@ -17,7 +17,7 @@ from sync_server.events.chosen_days import ChosenDays, covers, numbers, overlap
 from sync_server.holds import queries
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, SeatState
+from sync_server.holds.models import COUNTER_PRECISION_MS, WHOLE_EVENT, EventSeatRow, HoldRow, SeatState
 from sync_server.holds.ports import HoldPorts
 from sync_server.holds.rules import Evidence, Limits
 from sync_server.holds.taken_seat import TakenSeat
@@ -29,31 +29,48 @@ from sync_server.seating.zone_access import memberships
 
 # What is known of a bearer, for the statements of this package. Recent holds are wanted in order, which only their own
 # index gives.
-BEARER: Final = """
+_RECENT: Final = """
 recent_holds AS (
   SELECT COALESCE(SUM(quantity), 0) AS recent, MIN(created_at) AS oldest
   FROM (SELECT quantity, created_at FROM holds
     WHERE organisation_id = :organisation AND bearer_id = :bearer AND created_at > :since
     ORDER BY created_at LIMIT 1000) AS latest
-), here AS (
+)"""
+_OF_OTHERS: Final = """{name} AS (
   SELECT COALESCE(SUM(quantity), 0) AS count FROM holds
-  WHERE :per_address >= 0 AND organisation_id = :organisation AND event_id = :event AND origin = :origin
-    AND status = 'active' AND held_until > :now
-), carded AS (
-  SELECT COALESCE(SUM(quantity), 0) AS count FROM holds
-  WHERE :per_card >= 0 AND organisation_id = :organisation AND event_id = :event AND membership_id = :card
+  WHERE :{limit} >= 0 AND organisation_id = :organisation AND event_id = :event AND {column} = :{value}
     AND status = 'active' AND held_until > :now
 )"""
+_OF_NOBODY: Final = "{name} AS (SELECT 0 AS count)"
+
+
+def bearer(*, per_address: bool = True, per_card: bool = True) -> str:
+    """What is known of a bearer; holds of others are counted only where a limit asks for it."""
+    counts = (
+        (per_address, "here", "per_address", "origin", "origin"),
+        (per_card, "carded", "per_card", "membership_id", "card"),
+    )
+    others = [
+        (_OF_OTHERS if limited else _OF_NOBODY).format(name=name, limit=limit, column=column, value=value)
+        for limited, name, limit, column, value in counts
+    ]
+    return ", ".join([_RECENT, *others])
+
+
 GUEST_ACTIVE: Final = """:kind <> 'guest' OR EXISTS (
       SELECT 1 FROM guests WHERE organisation_id = :organisation AND id = :bearer AND ends_at > :now
     )"""
 _BEARER: Final = text(
-    f"WITH {BEARER} SELECT {GUEST_ACTIVE}, recent, oldest, here.count, carded.count FROM recent_holds, here, carded"  # noqa: S608 - our own words
+    f"WITH {bearer()} SELECT {GUEST_ACTIVE}, recent, oldest, here.count, carded.count FROM recent_holds, here, carded"  # noqa: S608 - our own words
+)
+# A column of an index that keeps its value lets PostgreSQL change the row without a new entry in each index.
+COUNTER_USED_AT: Final = (
+    f"CASE WHEN hold_counters.updated_at < :now - {COUNTER_PRECISION_MS} THEN :now ELSE hold_counters.updated_at END"
 )
 _LOCK_COUNTER: Final = text(
-    "INSERT INTO hold_counters (organisation_id, bearer_id, version, updated_at) "
+    "INSERT INTO hold_counters (organisation_id, bearer_id, version, updated_at) "  # noqa: S608 - our own words
     "VALUES (:organisation, :bearer, 1, :now) ON CONFLICT (organisation_id, bearer_id) "
-    "DO UPDATE SET version = hold_counters.version + 1, updated_at = excluded.updated_at"
+    f"DO UPDATE SET version = hold_counters.version + 1, updated_at = {COUNTER_USED_AT}"
 )
 
 

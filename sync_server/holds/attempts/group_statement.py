@@ -75,6 +75,7 @@ def parameters(
     """The parameters of the statement for PostgreSQL."""
     return {
         **values,
+        **_bounds(seats),
         "seats": list(seats),
         "on_days": list(days),
         "count": len(rows) * len(days),
@@ -83,6 +84,10 @@ def parameters(
         "personal": _json([one for each in rows for one in each.personal]),
         "facts": _json([each.fact for each in rows]),
     }
+
+
+def _bounds(seats: Sequence[int]) -> dict[str, int]:
+    return {"lowest": min(seats), "highest": max(seats)}
 
 
 def _json(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -97,7 +102,7 @@ def run_embedded(
     cursor: Cursor, values: Mapping[str, Any], seats: Sequence[int], days: Sequence[int], rows: Sequence[HoldRows]
 ) -> StatementRow:
     """Read, and write each seat, in one transaction of SQLite, which has no other writer meanwhile."""
-    listed = {"seats": _text(seats), "on_days": _text(days)}
+    listed = {**_bounds(seats), "seats": _text(seats), "on_days": _text(days)}
     read = StatementRow(*cursor.execute(_READ, {**values, **listed}).fetchone())
     if read.done:
         for each in rows:

@@ -81,7 +81,8 @@ class HoldRuntime:
         """Run the statement: one round trip on PostgreSQL, one queued write on SQLite."""
         autocommit, group_commit = self.database.autocommit, self.database.group_commit
         if autocommit is not None:
-            row: Any = autocommit.row(statement.READ_AND_WRITE, values)
+            limited = values["per_address"] >= 0, values["per_card"] >= 0
+            row: Any = autocommit.row(statement.READ_AND_WRITE[limited], values)
             return StatementRow(*row)
         assert group_commit is not None  # noqa: S101 - a database is one of the two
         return group_commit.write(partial(_run_embedded, values=values))

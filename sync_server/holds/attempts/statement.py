@@ -15,7 +15,7 @@ from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql
 
 from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE
-from sync_server.holds.attempts.evidence import BEARER, GUEST_ACTIVE, StatementRow
+from sync_server.holds.attempts.evidence import COUNTER_USED_AT, GUEST_ACTIVE, StatementRow, bearer
 from sync_server.holds.caches import sale_state
 from sync_server.holds.models import EventSeatRow, HoldRow
 from sync_server.holds.rules import REASONS
@@ -38,11 +38,11 @@ _READ: Final = """
   SELECT seat, state, held_until, version, hold_id
   FROM event_seats {by}
   WHERE organisation_id = :organisation AND event_id = :event AND day = :day
-    AND seat IN (:seat, :left_far, :left, :right, :right_far)
+    AND seat BETWEEN :lowest AND :highest AND seat IN (:seat, :left_far, :left, :right, :right_far)
 ), mine AS (
   SELECT COALESCE(SUM(quantity), 0) AS count,
-    MAX(CASE WHEN id IN (SELECT hold_id FROM near WHERE seat = :seat) THEN CAST(id AS VARCHAR) END) AS hold,
-    MAX(CASE WHEN id IN (SELECT hold_id FROM near WHERE seat = :seat) THEN held_until END) AS until
+    MAX(CASE WHEN {here} THEN CAST(id AS VARCHAR) END) AS hold,
+    MAX(CASE WHEN {here} THEN held_until END) AS until
   FROM holds
   WHERE organisation_id = :organisation AND bearer_id = :bearer AND event_id = :event
     AND status IN ('active', 'suspended') AND held_until > :now
@@ -67,18 +67,26 @@ _READ: Final = """
   SELECT version FROM seen WHERE {passed}
 )"""
 
-# The seat and its neighbours are read at once: five lookups took PostgreSQL three times as long.
+# The seat and its neighbours are read at once: five lookups took PostgreSQL three times as long. Their bounds are
+# named, because a plan that was made while few seats were taken reads all of an event for the list alone.
 _BESIDE: Final = " + ".join(
     f"CASE WHEN seat = :{name} THEN {bit} ELSE 0 END"
     for bit, name in zip((1, 2, 4, 8), ("left_far", "left", "right", "right_far"), strict=True)
 )
 
+# Where it is one seat, its hold is looked up once; a list would be hashed twice for each statement.
+_HERE: Final = "id = (SELECT hold_id FROM near WHERE seat = :seat)"
+_HERE_OF_SEVERAL: Final = "id IN (SELECT hold_id FROM near)"
+
 EVIDENCE: Final = ", ".join(field for field in StatementRow._fields if field != "done")
 _PASSED: Final = " AND ".join(reason.passed for reason in REASONS if reason.passed)
 
 
-def _read(share: str = "", lock: str = "", by: str = "") -> str:
-    evidence = {"bearer": BEARER, "guest_active": GUEST_ACTIVE, "fresh": sale_state.IS_CURRENT}
+def _read(
+    share: str = "", lock: str = "", by: str = "", *, here: str = _HERE, per_address: bool = True, per_card: bool = True
+) -> str:
+    known = bearer(per_address=per_address, per_card=per_card)
+    evidence = {"bearer": known, "guest_active": GUEST_ACTIVE, "fresh": sale_state.IS_CURRENT, "here": here}
     current = sale_state.CURRENT.format(share=share)
     return _READ.format(current=current, **evidence, lock=lock, by=by, beside=_BESIDE, passed=_PASSED)
 
@@ -86,7 +94,7 @@ def _read(share: str = "", lock: str = "", by: str = "") -> str:
 def read_several(these: str, on_days: str, share: str = "", lock: str = "", by: str = "") -> str:
     """The same for several seats or days, by the conditions for the rows of one; their choice was checked before."""
     one, near = "seat = :seat", "seat IN (:seat, :left_far, :left, :right, :right_far)"
-    read = _read(share, lock, by).replace(near, these).replace("day = :day", on_days)
+    read = _read(share, lock, by, here=_HERE_OF_SEVERAL).replace(near, these).replace("day = :day", on_days)
     return read.replace(f" WHERE {one}", "").replace(one, "true").replace(_BESIDE, "0").replace(":walls", "0")
 
 
@@ -113,11 +121,30 @@ _SAME: Final = {
 }
 
 
+OF_ONE_SEAT: Final[Mapping[str, str]] = {
+    "hold_kind": "'seat'",
+    "hold_quantity": "1",
+    "hold_group_id": "NULL",
+    "hold_order_id": "NULL",
+    "hold_status": "'active'",
+    "hold_remaining_ms": "NULL",
+    "hold_extended": "0",
+    "line_action": "'seat_reserved'",
+    "line_subject_kind": "'hold'",
+    "line_before": "NULL",
+    "line_subject_digest": "NULL",
+    "personal_part": "'actor'",
+    "fact_name": "'seat_held'",
+}
+"""What is the same for each hold of one seat: PostgreSQL has it in its plan, but reads each parameter anew."""
+
+
 def _values(prefix: str, table: Table, names: Iterable[str], *, typed: bool) -> str:
     """A placeholder for each column; PostgreSQL needs the types of parameters in a SELECT."""
-    placeholders = (f":{_SAME.get(f'{prefix}_{name}', f'{prefix}_{name}')}" for name in names)
+    named = [f"{prefix}_{name}" for name in names]
     if not typed:
-        return ", ".join(placeholders)
+        return ", ".join(f":{_SAME.get(name, name)}" for name in named)
+    placeholders = (OF_ONE_SEAT.get(name) or f":{_SAME.get(name, name)}" for name in named)
     kinds = (table.c[name].type.compile(_DIALECT) for name in names)
     return ", ".join(f"CAST({placeholder} AS {kind})" for placeholder, kind in zip(placeholders, kinds, strict=True))
 
@@ -155,16 +182,16 @@ _NEW_SEAT: Final = (
     "CAST(:hold_id AS {id}), CAST(:until AS BIGINT), CAST(NULL AS BIGINT), 1, CAST(:now AS BIGINT)"
 )
 COUNT: Final = (
-    "UPDATE hold_counters SET version = version + 1, updated_at = :now "
+    f"UPDATE hold_counters SET version = version + 1, updated_at = {COUNTER_USED_AT} "
     "WHERE organisation_id = :organisation AND bearer_id = :bearer"
 )
 
 
-def _read_and_write() -> str:
+def _read_and_write(*, per_address: bool, per_card: bool) -> str:
     """Read and write in one, for PostgreSQL: where the seat is lost, nothing is written."""
     new = f"SELECT {_NEW_SEAT.format(id='UUID')} FROM going WHERE version >= 0"
     parts = [
-        _read(share="FOR SHARE", lock="FOR UPDATE"),
+        _read(share="FOR SHARE", lock="FOR UPDATE", per_address=per_address, per_card=per_card),
         f"taken AS ({TAKE.format(new=new, version='(SELECT version FROM going)')})",
         f"held AS ({_insert(_HOLDS, 'hold', HOLD_COLUMNS, source='taken')} RETURNING 1)",
         f"counted AS ({COUNT} AND EXISTS (SELECT 1 FROM held))",
@@ -175,7 +202,12 @@ def _read_and_write() -> str:
     return f"WITH {', '.join(parts)} SELECT {EVIDENCE}, EXISTS (SELECT 1 FROM held) FROM seen"
 
 
-READ_AND_WRITE: Final = numbered(_read_and_write())
+READ_AND_WRITE: Final = {
+    (per_address, per_card): numbered(_read_and_write(per_address=per_address, per_card=per_card))
+    for per_address in (False, True)
+    for per_card in (False, True)
+}
+"""By whether holds of the same address, and of the same card, are limited."""
 HELD_BY: Final = numbered(
     "SELECT h.bearer_id, s.held_until FROM event_seats s "
     "JOIN holds h ON h.organisation_id = s.organisation_id AND h.event_id = s.event_id AND h.seat = s.seat "

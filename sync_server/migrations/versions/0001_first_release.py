@@ -263,7 +263,14 @@ def upgrade() -> None:
         sqlite_where=sa.text("position IS NULL"),
         postgresql_where=sa.text("position IS NULL"),
     )
-    op.create_index("uq_outbox_organisation_id_position", "outbox", ["organisation_id", "position"], unique=True)
+    op.create_index(
+        "uq_outbox_organisation_id_position",
+        "outbox",
+        ["organisation_id", "position"],
+        unique=True,
+        sqlite_where=sa.text("position IS NOT NULL"),
+        postgresql_where=sa.text("position IS NOT NULL"),
+    )
     op.create_table(
         "outbox_cursors",
         sa.Column("organisation_id", ID, nullable=False),

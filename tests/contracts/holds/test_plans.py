@@ -7,7 +7,7 @@ import re
 import psycopg
 import pytest
 
-from sync_server.holds.attempts import statement
+from sync_server.holds.attempts import group_statement, statement
 from sync_server.plumbing.sql.autocommit import NumberedStatement
 
 OPTIONS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
@@ -15,8 +15,10 @@ ONE_COLUMN_IS_ENOUGH = {"pk_seating_policies", "ix_events_public_id", "ix_holds_
 _ACCESS = re.compile(r"Scan using (\w+) on [^\n]*\n +Index Cond: ([^\n]*)")
 
 
-@pytest.mark.parametrize("hot", [statement.READ_AND_WRITE, statement.HELD_BY], ids=["hold", "holder"])
-def test_no_statement_reads_all_rows_of_an_organisation(postgres_url: str, hot: NumberedStatement) -> None:
+@pytest.mark.parametrize("hot", [*statement.READ_AND_WRITE.values(), statement.HELD_BY, group_statement.READ_AND_WRITE])
+def test_no_statement_reads_all_rows_of_an_organisation_or_all_taken_seats_of_an_event(
+    postgres_url: str, hot: NumberedStatement
+) -> None:
     with psycopg.connect(postgres_url, options=OPTIONS, autocommit=True) as connection:
         connection.execute(b"PREPARE hot AS " + hot.text)
         values = ", ".join(["NULL"] * len(hot.names))
@@ -25,3 +27,4 @@ def test_no_statement_reads_all_rows_of_an_organisation(postgres_url: str, hot: 
     accesses = _ACCESS.findall(plan)
     assert "Seq Scan" not in plan and len(accesses) >= 2
     assert {index for index, condition in accesses if " AND " not in condition} <= ONE_COLUMN_IS_ENOUGH, plan
+    assert all("seat" in condition for index, condition in accesses if index == "pk_event_seats"), plan
