@@ -18,7 +18,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.storefront.cards import EventCard, Mark, event_card, made_cover_path, mark_of, millis, starts_at
 from sync_server.storefront.cover_accents import accent_of
 from sync_server.storefront.page import Page, bp, page_of, render
-from sync_server.storefront.windows import Window, window_of
+from sync_server.storefront.windows import TypeOffer, Window, window_of
 from sync_server.ticket_files.calendar import entry_of
 from sync_server.ticket_files.faces import Setting
 
@@ -155,19 +155,29 @@ def _json_ld(page: Page, window: Window) -> str:
 _SCHEMA_STATUS: Final = {"postponed": "EventPostponed", "rescheduled": "EventRescheduled"}
 
 
-def _offer(each: Any, window: Window, base: str, page: Page) -> dict[str, Any]:
-    left = "InStock" if each.most else "SoldOut" if each.on_sale else "PreOrder"
+def _offer(each: TypeOffer, window: Window, base: str, page: Page) -> dict[str, Any]:
     offer = {
         "@type": "Offer",
         "name": each.name,
         "price": f"{each.each_cents / 100:.2f}",
         "priceCurrency": each.currency,
-        "availability": f"{_SCHEMA}{left}",
+        "availability": f"{_SCHEMA}{_availability(each, window)}",
         "url": f"{base}{page.shop.at}/events/{quote(window.event['slug'])}",
     }
-    if each.sale_start_at:
-        offer["validFrom"] = page.style(window.event["timezone"]).iso(each.sale_start_at)
+    event_start = window.event["sale_start_at"]
+    begins = each.sale_start_at or (millis(event_start) if event_start else None)
+    if begins is not None:
+        offer["validFrom"] = page.style(window.event["timezone"]).iso(begins)
     return offer
+
+
+def _availability(each: TypeOffer, window: Window) -> str:
+    """One of the three that search engines show; what can no longer be bought is not announced as coming."""
+    if window.opens and each.most:
+        return "InStock"
+    begins_later = each.left and each.sale_start_at is not None and each.sale_start_at > parts().clock()
+    upcoming = window.event["sale_status"] == "upcoming" and window.event["mark"] != "postponed"
+    return "PreOrder" if begins_later or upcoming else "SoldOut"
 
 
 @bp.get("/<slug>/events/<event>/calendar.ics")

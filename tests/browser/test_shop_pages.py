@@ -198,6 +198,13 @@ def test_the_countdown_warns_and_ends_by_the_clock_of_the_server(shop: Shop, bro
     page.get_by_role("button", name="One “Members” more").click()
     page.get_by_role("button", name="Continue").click()
     expect(page.locator(".countdown")).to_contain_text("5:00")
+    lost = page.get_by_text("The connection is lost. What you chose stays yours")
+    page.context.set_offline(True)
+    expect(lost).to_be_visible()
+    page.get_by_role("button", name="Get the tickets").click()
+    expect(page.get_by_role("heading", name="Checkout")).to_be_visible()  # and no page of the browser's own
+    page.context.set_offline(False)
+    expect(lost).to_be_hidden()
     page.clock.run_for(4 * 60_000 + 35_000)
     expect(page.get_by_role("alert")).to_contain_text("Half a minute left")
     page.clock.run_for(40_000)

@@ -1,9 +1,10 @@
-// The seats that are seen, kept as a picture: panning moves it and draws only what comes into view.
+// The seats that are seen, kept as a picture with a margin: panning moves it, and draws only what comes into view beyond that.
 
 import { COPIED } from "./stamps.js";
 
 const NUMBERED = 19; // pixels from seat to seat from which seats show their numbers
 const MANY = 400; // seats that changed: drawing everything anew costs less
+const MARGIN = 64; // pixels kept on each side: moving by less copies one picture and draws no seat
 const [LEAST_SCALE, MOST_SCALE] = [0.4, 2.5]; // how far an old picture may stand in while zooming
 
 const picture = (w, h) => (globalThis.OffscreenCanvas ? new OffscreenCanvas(w, h) : Object.assign(document.createElement("canvas"), { width: w, height: h }));
@@ -45,23 +46,30 @@ export class SeatLayer {
     else this.#shift(view, was, w, h);
     for (const n of this.changed) this.#paintSeat(view, n);
     this.changed.clear();
-    ctx.drawImage(this.front.canvas, 0, 0);
+    const [dx, dy] = this.#moved(view);
+    ctx.drawImage(this.front.canvas, dx - MARGIN, dy - MARGIN);
     return true;
+  }
+
+  // How far the map stands from where the picture was painted, in pixels of the screen.
+  #moved(view) {
+    return [Math.round(view.ox * view.dots) - this.painted.left, Math.round(view.oy * view.dots) - this.painted.top];
   }
 
   #drawScaled(ctx, view, was, scale) {
     ctx.imageSmoothingEnabled = false;
-    ctx.drawImage(this.front.canvas, view.ox * view.dots - was.left * scale, view.oy * view.dots - was.top * scale, was.w * scale, was.h * scale);
+    ctx.drawImage(this.front.canvas, view.ox * view.dots - (was.left + MARGIN) * scale, view.oy * view.dots - (was.top + MARGIN) * scale, (was.w + 2 * MARGIN) * scale, (was.h + 2 * MARGIN) * scale);
     ctx.imageSmoothingEnabled = true;
     return false;
   }
 
   #paintAll(view, w, h) {
-    if (this.front?.canvas.width !== w || this.front.canvas.height !== h) [this.front, this.back] = [0, 1].map(() => picture(w, h).getContext("2d", { alpha: !this.opaque }));
+    const [wide, high] = [w + 2 * MARGIN, h + 2 * MARGIN];
+    if (this.front?.canvas.width !== wide || this.front.canvas.height !== high) [this.front, this.back] = [0, 1].map(() => picture(wide, high).getContext("2d", { alpha: !this.opaque }));
     this.#remember(view, w, h);
     this.changed.clear();
     this.renders++;
-    this.#paint(view, 0, 0, w, h);
+    this.#paint(view, 0, 0, wide, high);
   }
 
   #remember(view, w, h) {
@@ -69,16 +77,17 @@ export class SeatLayer {
   }
 
   #shift(view, was, w, h) {
+    const [dx, dy] = this.#moved(view);
+    if (Math.abs(dx) <= MARGIN && Math.abs(dy) <= MARGIN) return;
     this.#remember(view, w, h);
-    const [dx, dy] = [this.painted.left - was.left, this.painted.top - was.top];
-    if (!dx && !dy) return;
-    if (Math.abs(dx) >= w || Math.abs(dy) >= h) return this.#paint(view, 0, 0, w, h);
+    const [wide, high] = [w + 2 * MARGIN, h + 2 * MARGIN];
+    if (Math.abs(dx) >= wide || Math.abs(dy) >= high) return this.#paint(view, 0, 0, wide, high);
     if (!this.opaque) this.back.globalCompositeOperation = "copy";
     this.back.drawImage(this.front.canvas, dx, dy);
     this.back.globalCompositeOperation = "source-over";
     [this.front, this.back] = [this.back, this.front];
-    if (dx) this.#paint(view, dx > 0 ? 0 : w + dx, 0, Math.abs(dx), h);
-    if (dy) this.#paint(view, 0, dy > 0 ? 0 : h + dy, w, Math.abs(dy));
+    if (dx) this.#paint(view, dx > 0 ? 0 : wide + dx, 0, Math.abs(dx), high);
+    if (dy) this.#paint(view, 0, dy > 0 ? 0 : high + dy, wide, Math.abs(dy));
   }
 
   get #size() {
@@ -88,17 +97,17 @@ export class SeatLayer {
   #paintSeat(view, n) {
     const { x, y } = this.seats.grid;
     const reach = Math.ceil(this.#size / 2) + 1;
-    const [px, py] = [Math.round(x[n] * this.scale) + this.painted.left, Math.round(y[n] * this.scale) + this.painted.top];
+    const [px, py] = [Math.round(x[n] * this.scale) + this.painted.left + MARGIN, Math.round(y[n] * this.scale) + this.painted.top + MARGIN];
     const [left, top] = [Math.max(0, px - reach), Math.max(0, py - reach)];
-    const [w, h] = [Math.min(this.painted.w, px + reach) - left, Math.min(this.painted.h, py + reach) - top];
+    const [w, h] = [Math.min(this.painted.w + 2 * MARGIN, px + reach) - left, Math.min(this.painted.h + 2 * MARGIN, py + reach) - top];
     if (w > 0 && h > 0) this.#paint(view, left, top, w, h);
   }
 
-  // Draw a rectangle of the picture, in pixels of the screen.
+  // Draw a rectangle of the picture, in its pixels.
   #paint(view, left, top, w, h) {
     this.scale = view.k * view.dots;
     const size = this.#size;
-    const area = { left, top, w, h, ox: this.painted.left, oy: this.painted.top };
+    const area = { left, top, w, h, ox: this.painted.left + MARGIN, oy: this.painted.top + MARGIN };
     if (size <= COPIED) this.#copyPixels(area, size);
     else this.#copyPictures(area, size, view);
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -127,3 +128,43 @@ def test_the_logo_stands_in_for_the_name(app_server: AppServer, visitor: FlaskCl
     app_server.parts.cache.invalidate_family("public", "shop")
     path = re.findall(r'src="(/o/marquee/logo-[^"]+)"', visitor.get("/o/marquee").text)[0]
     assert visitor.get(path).mimetype == "image/png"
+
+
+def test_search_engines_find_every_field_that_they_ask_for(app_server: AppServer, api: ApiClient) -> None:
+    """Those that Google documents for events: three are required, the others recommended."""
+    venue = api.post("/api/venues", a_venue())
+    times = {"start_at": EVENING + DAY, "end_at": EVENING + DAY + HOUR, "sale_start_at": EVENING - DAY}
+    event = api.post("/api/events", an_event(venue["id"], name="Night Music", **times))
+    kinds = (
+        {"name": "Now"},
+        {"name": "Gone", "sale_end_at": EVENING - 1},
+        {"name": "Soon", "sale_start_at": EVENING + HOUR},
+    )
+    for kind in kinds:
+        api.post(f"/api/events/{event['id']}/ticket-types", a_ticket_type(**kind))
+    api.post(f"/api/events/{event['id']}/publish", {}, 200)
+
+    def about() -> dict[str, Any]:
+        app_server.parts.cache.invalidate_family("public", "shop")
+        html = app_server.app.test_client().get("/o/marquee/events/night-music").text
+        (found,) = re.findall(r'<script type="application/ld[+]json">(.*?)</script>', html)
+        return dict(json.loads(found))
+
+    shown = about()
+    required, recommended = {"name", "startDate", "location"}, {"description", "endDate", "eventStatus", "image"}
+    assert required | recommended | {"offers", "organizer", "url"} <= shown.keys()
+    assert (
+        shown["startDate"] == "2026-07-05T18:00+02:00" and shown["location"]["address"]["addressLocality"] == "Berlin"
+    )
+    assert shown["organizer"]["url"] == "https://shop.example/o/marquee"
+    assert [(each["name"], each["availability"].rpartition("/")[2]) for each in shown["offers"]] == [
+        ("Now", "InStock"),
+        ("Gone", "SoldOut"),
+        ("Soon", "PreOrder"),
+    ]
+    needed = {"price", "priceCurrency", "availability", "url", "validFrom"}
+    assert all(needed <= each.keys() for each in shown["offers"])
+    api.post(f"/api/events/{event['id']}/postpone", {"reason": "storm"}, 200)
+    postponed = about()
+    assert postponed["eventStatus"].endswith("/EventPostponed") and postponed["startDate"] == shown["startDate"]
+    assert {each["availability"].rpartition("/")[2] for each in postponed["offers"]} <= {"SoldOut", "PreOrder"}
