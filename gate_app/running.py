@@ -75,7 +75,8 @@ class LampAndScreen:
             self._turns.opened(result["seq"])
         self._feed.show(result)
         if self._badges is not None:
-            self._badges.recorded(result["seq"])
+            for each in (result.get("party") or {"members": [result]})["members"]:
+                self._badges.recorded(each["seq"])
 
     def repeat(self, result: dict[str, Any]) -> None:
         """The same ticket again; the verdict stands."""

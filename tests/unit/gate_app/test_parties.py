@@ -6,10 +6,12 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from gate_app.running import LampAndScreen
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.scanning.parties import CHOICE_MS, Parties
@@ -376,3 +378,13 @@ def test_without_a_barrier_a_power_cut_burns_no_ticket(gate: GateAtHome, cut_aft
 def test_the_event_of_a_party_is_the_event_of_its_code(gate: GateAtHome) -> None:
     present(gate, a_party_code(1, 2))
     assert {entry.event for entry in gate.presentations()} == {EVENT}
+
+
+def test_each_of_a_party_gets_a_badge(gate: GateAtHome) -> None:
+    told: list[int | None] = []
+    badges: Any = SimpleNamespace(recorded=told.append)
+    nothing: Any = SimpleNamespace(show=lambda *_what: False)
+    result = parties_at(gate).present(
+        Presentation(a_party_code(1, 2), "r1"), LampAndScreen(nothing, nothing, badges=badges)
+    )
+    assert sorted(seq for seq in told if seq) == sorted(one["seq"] for one in result["party"]["members"])
