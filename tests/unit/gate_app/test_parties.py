@@ -37,6 +37,7 @@ from tests.unit.gate_app.test_gate import a_standing_house
 
 FIVE = (1, 2, 3, 4, 5)
 TURN_MS = 10_000
+TAKEN_BACK_AND_CUT = "taken back, and the power fails"
 
 
 @pytest.fixture
@@ -93,12 +94,14 @@ class Turnstile:
         self.turns.opened(result["seq"])
         if goes == "cut after":
             raise PowerCut
-        if goes:
+        if goes and goes != TAKEN_BACK_AND_CUT:
             self.through += 1
             self.turns.turned()
         else:
             self.gate.hands.pass_ms(TURN_MS)
             self.turns.expire()
+        if goes == TAKEN_BACK_AND_CUT:
+            raise PowerCut
 
     def repeat(self, result: dict[str, Any]) -> None:
         """Nothing turns."""
@@ -308,6 +311,14 @@ class TestTurns:
         Turnstile(gate, [True, False]).present(a_party_code(1, 2))
         gate.crash()
         assert gate.context.gate.lane.owed == ()
+
+    def test_power_that_fails_just_after_somebody_was_taken_back_owes_nothing(self, gate: GateAtHome) -> None:
+        with pytest.raises(PowerCut):
+            Turnstile(gate, [True, TAKEN_BACK_AND_CUT]).present(a_party_code(1, 2))
+        gate.crash()
+        assert gate.context.gate.lane.owed == ()
+        after = Turnstile(gate)
+        assert (after.present(a_party_code(1, 2))["party"]["admitted"], after.through) == (1, 1)
 
     def test_a_barrier_that_stops_turning_is_reported(self, gate: GateAtHome) -> None:
         broken: list[bool] = []
