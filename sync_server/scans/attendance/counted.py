@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -23,10 +24,14 @@ class Counted(NamedTuple):
     change: int
 
 
-def corrections(session: Session, event: EventKey, since: Millis) -> list[Counted]:
-    """The corrections that still count: those since the event day began, or the venue was emptied."""
+def recorded(event: EventKey, since: Millis) -> ColumnElement[bool]:
+    """Which entries may be corrections that still count: since the event day began, or the venue was emptied."""
     here = event.of(ScanEntry), DECISIONS, ScanEntry.kind == EntryKind.COUNT_CORRECTION, ScanEntry.at >= since
-    bodies = session.scalars(select(ScanEntry.body).where(*here, ~ScanEntry.quarantined)).all()
+    return and_(*here, ~ScanEntry.quarantined)
+
+
+def corrections(session: Session, event: EventKey, bodies: Sequence[bytes]) -> list[Counted]:
+    """The corrections among these entries, which only supervisors of the organisation make."""
     if not bodies:
         return []
     supervisors = {row.number for row in accounts.supervisors(session, event.organisation_id)}

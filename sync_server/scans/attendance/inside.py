@@ -11,14 +11,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, CompoundSelect, and_, func, literal, or_, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    LargeBinary,
+    and_,
+    cast,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.plumbing import sums
 from sync_server.plumbing.event_key import EventKey
-from sync_server.scans.attendance.counted import corrections
-from sync_server.scans.models import InsideSum, Presence
+from sync_server.scans.attendance.counted import corrections, recorded
+from sync_server.scans.models import InsideSum, Presence, ScanEntry
 
 SPANS: Final[tuple[Millis, ...]] = (60_000, 3_600_000, 86_400_000)
 """A minute, an hour and a day, each a multiple of the one before."""
@@ -68,13 +80,16 @@ def occupancy(session: Session, event: EventKey, since: Millis) -> Occupancy:
     here = event.of(Presence), Presence.bodies > 0, Presence.at >= since, Presence.at < first
     each = select(Presence.gate, Presence.zone, Presence.bodies.label("n")).where(*here)
     parts = union_all(summed, each).subquery()
-    wanted = select(parts.c.gate, parts.c.zone, func.sum(parts.c.n)).group_by(parts.c.gate, parts.c.zone)
+    scanned = select(parts.c.gate, parts.c.zone, func.sum(parts.c.n), cast(null(), LargeBinary))
+    said = select(literal(0), literal(0), literal(0), ScanEntry.body).where(recorded(event, since))
+    bodies: list[bytes] = []
     by_gate: Counter[int] = Counter()
     by_zone: Counter[int] = Counter()
-    for gate, zone, bodies in session.execute(wanted):
-        by_gate[gate] += int(bodies)
-        by_zone[zone] += int(bodies)
-    for counted in corrections(session, event, since):
+    for gate, zone, n, body in session.execute(union_all(scanned.group_by(parts.c.gate, parts.c.zone), said)):
+        by_gate[gate] += int(n)
+        by_zone[zone] += int(n)
+        bodies += [body] if body is not None else []
+    for counted in corrections(session, event, bodies):
         by_gate[counted.gate] += counted.change
         by_zone[counted.zone] += counted.change
     return Occupancy(max(0, by_gate.total()), _some(by_gate), _some(by_zone))
