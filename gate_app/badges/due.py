@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from shared.admission import Mode
-from shared.attempts import Direction
 from shared.reasons import Reason
 from shared.scans import Entry, EntryKind
 
@@ -23,8 +21,7 @@ def is_due(entry: Entry) -> bool:
         return False
     if entry.kind == EntryKind.OPERATOR:
         return PRINTED_AGAIN in entry.details
-    if not entry.admitted or entry.mode != Mode.REAL or entry.direction != Direction.ENTRY:
-        return False
+    # Both reasons are of real entries alone: exits and tests have reasons of their own.
     by_word = entry.reason == Reason.ADMITTED_OVERRIDE and entry.override_denial not in BEEN_INSIDE
     return entry.reason == Reason.ADMITTED or by_word
 

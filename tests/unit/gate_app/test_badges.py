@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gate_app.badges.due import is_due
 from gate_app.badges.queue import TOO_LATE_MS, BadgeQueue
 from gate_app.badges.records import Records, State
 from gate_app.config import PrinterSettings
@@ -137,6 +138,26 @@ def test_whoever_a_supervisor_lets_in_gets_one_but_not_a_second(door: PrintingGa
     door.admit(1, reader="r2", override=Override(1, "lost"))
     door.work()
     assert door.printed == ["NIGHT-000001"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "denial", "due"),
+    [
+        ("admitted", "", True),
+        ("admitted_override", "wrong_gate", True),
+        ("admitted_override", "already_used", False),
+        ("admitted_override", "already_inside", False),
+        ("admitted_override", "daily_limit_reached", False),
+        ("admitted_reentry", "", False),
+        ("exited", "", False),
+        ("test_ok", "", False),
+        ("zone_full", "", False),
+    ],
+)
+def test_the_journal_tells_who_gets_one(door: PrintingGate, reason: str, denial: str, due: bool) -> None:
+    door.gate.scan(a_code(1))
+    entry = door.gate.presentations()[-1]
+    assert is_due(replace(entry, reason=reason, override_denial=denial)) is due
 
 
 def test_without_paper_guests_come_in_and_badges_wait(door: PrintingGate) -> None:
