@@ -100,10 +100,10 @@ WORDS: Final[Mapping[str, Words]] = {
         confirmation="Bestätigungscode",
         show="Zeigen Sie diesen Code am Einlass, auf Papier oder am Telefon. Wer ihn zuerst "
         "zeigt, kommt hinein: Geben Sie ihn nicht weiter.",
-        party="Alle Karten",
+        party="Alle Tickets",
         guests="Gäste",
-        show_party="Ein Scan für alle: Der Einlass zeigt diese Karten und lässt jeden von "
-        "Ihnen durch. Wer später kommt, zeigt die eigene Karte.",
+        show_party="Ein Scan für alle: Der Einlass zeigt diese Tickets und lässt jeden von "
+        "Ihnen durch. Wer später kommt, zeigt das eigene Ticket.",
         unpaid="Noch nicht bezahlt: gültig, sobald die Zahlung eingegangen ist.",
         postponed="Verschoben. Das Ticket bleibt gültig; der neue Termin wird bekannt gegeben.",
         cancelled="Diese Veranstaltung ist abgesagt.",

@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 from tests.app_server import AppServer
 from tests.browser.page_width import assert_fits_width
-from tests.browser.pictures import keep_screenshots
 from tests.contracts.checkout.stripe.card_shop import KEYS
 from tests.contracts.storefront.conftest import STANDING, Evening, an_evening
 from tests.served_app import served
@@ -109,7 +108,6 @@ def test_a_card_is_refused_then_paid_and_the_tickets_are_there(cards: Cards) -> 
         expect(page.get_by_role("alert")).to_contain_text("Your card was declined.")
         expect(pay).to_be_enabled()
         assert violations(page) == []
-        keep_screenshots(page, "shop-card")
         pay.click()
         expect(page.get_by_role("heading", name="Your tickets are here")).to_be_visible()
         assert asked[0][0] == "if_required" and asked[0][1].endswith("/pay/card")
