@@ -57,13 +57,14 @@ def event(event_id: str) -> str:
     here, now = current_organisation(), parts().clock()
     with parts().database.reading() as session:
         row = queries.event(session, here, event_id)
+        types = tickets.ticket_types(session, here, event_id)
         board = event_counters(session, queries.head_of(row), now)
         shown = {
             "event": row,
             "days": days(row),
-            "types": tickets.ticket_types(session, here, event_id),
+            "types": types,
             "board": board,
-            "room": room(session, row),
+            "room": room(row, sum(kind.quantity for kind in types)),
             "zones": queries.zones(session, here, event_id),
             "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
         }

@@ -30,15 +30,11 @@ class Room:
 def rooms(session: Session, events: Sequence[Event]) -> Mapping[str, Room]:
     """The room of each of these events: its capacity, or what its ticket types offer where that is less."""
     offered = tickets.offered(session, events[0].organisation_id, [event.id for event in events]) if events else {}
-    return {event.id: _room(event, offered.get(event.id, 0)) for event in events}
+    return {event.id: room(event, offered.get(event.id, 0)) for event in events}
 
 
-def room(session: Session, event: Event) -> Room:
-    """The room of one event."""
-    return rooms(session, [event])[event.id]
-
-
-def _room(event: Event, offered: int) -> Room:
+def room(event: Event, offered: int) -> Room:
+    """The room of one event whose ticket types offer so many."""
     several = len(days(event)) > 1
     limits = [each for each in (display.room(event), 0 if several else offered) if each]
     return Room(event.least_issued, min(limits, default=0), several)
