@@ -12,7 +12,7 @@ from gate_app.screen.feed import Feed
 from gate_app.screen.server import ScreenServer
 from hardware.ports import Hint
 from shared.wording import LANGUAGES
-from tests.browser.gate_scenes import SCENES, a_scan, a_status, earlier_guests
+from tests.browser.gate_scenes import SCENES, a_scan, a_status, already_used, earlier_guests
 from tests.browser.gate_verdicts import longest_verdicts
 from tests.browser.measured import faults, measured
 
@@ -181,6 +181,21 @@ class TestDayAndNight:
         assert contrast(grounds["admitted"], grounds["denied"]) >= 3
         # At night no surface is a lamp in the eyes of whoever stands in the dark: half as bright as white at most.
         assert look == "day" or max(map(luminance, grounds.values())) < 0.5
+
+
+def test_a_telephone_shakes_differently_for_each_verdict_and_not_for_a_repeat(
+    browser_page: Page, feed: Feed, server: ScreenServer
+) -> None:
+    browser_page.add_init_script("window.shakes = []; navigator.vibrate = (shake) => shakes.push(String(shake));")
+    feed.status(a_status())
+    browser_page.goto(server.address)
+    drawn(browser_page, feed)
+    shown = (a_scan(), a_scan(again=True), a_scan(notices=["check:photo ID"]), already_used(), a_scan(mode="test"))
+    for scan in (*shown, a_scan(verdict="deny", reason="cannot_record")):
+        feed.show(scan)
+        drawn(browser_page, feed)
+    shakes = browser_page.evaluate("shakes")
+    assert len(shakes) == len(set(shakes)) == 5
 
 
 def test_several_tickets_in_view_are_asked_for_one_at_a_time(

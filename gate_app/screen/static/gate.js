@@ -10,6 +10,9 @@ const RETRY_AFTER_MS = 1000;
 // A connection that is accepted and never answered is given up; the browser alone would wait for ever.
 const ANSWER_WITHIN_MS = 4000;
 
+// What a telephone in a pocket or a glove says, in ms of shaking and rest: as the beeps, told apart by rhythm.
+const SHAKES = { admit: [70], attention: [70, 60, 70, 60, 70], deny: [350, 120, 350], test: [40, 60, 40], fault: [120, 80, 120, 80, 120, 80, 120] };
+
 const byId = (id) => document.getElementById(id);
 const setText = (id, text) => { const node = byId(id); if (node.textContent !== text) node.textContent = text; };
 const WORDS = JSON.parse(document.body.dataset.words);
@@ -93,6 +96,8 @@ function drawVerdictOrWaiting(view) {
   setShown("hint", false);
   // Two guests with the same verdict: the bar changes sides, the number counts on, and the panel pulses.
   byId("verdict").dataset.side = view.verdict_number % 2 ? "left" : "right";
+  // A page that was opened a moment ago has not seen the guest come, and browsers shake for nobody who never touched them.
+  if (view.again === 0 && view.age_ms < 1000 && navigator.vibrate) navigator.vibrate(SHAKES[view.verdict.tone] || 0);
   if (view.again === 0 && document.body.animate && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
     byId("heading").parentElement.animate([{ transform: "scale(.94)", opacity: 0.4 }, { transform: "none", opacity: 1 }], 180);
   }
