@@ -29,6 +29,7 @@ TROUBLED = Health(
     readers=["camera: front"],
     faults=["camera: The picture is black. Clean the lens, or take its cover off."],
     system="Linux-6.12-aarch64",
+    printer="zpl: ready",
 )
 
 

@@ -13,7 +13,12 @@ from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.office_gates import a_gate
 
 HOT = Health(
-    celsius=84.5, under_voltage=True, disk_free_mb=9_000, readers=["camera: front"], faults=["camera: Unplugged."]
+    celsius=84.5,
+    under_voltage=True,
+    disk_free_mb=9_000,
+    readers=["camera: front"],
+    faults=["camera: Unplugged."],
+    printer="zpl: no_paper",
 )
 
 
@@ -47,7 +52,10 @@ def test_what_a_machine_says_stands_in_the_api_and_on_its_page(
     app_server.user("owner@marquee.example", app_server.event_key(concert.number).organisation_id, "owner")
     desk = app_server.browser("owner@marquee.example").client
     page = desk.get(f"/admin/devices/{device['id']}").get_data(as_text=True)
-    assert all(words in page for words in ("84 °C", "too weak", "9000 MB free", "camera: front", "camera: Unplugged."))
+    assert all(
+        words in page
+        for words in ("84 °C", "too weak", "9000 MB free", "camera: front", "camera: Unplugged.", "zpl, no paper")
+    )
     assert "Battery" not in page  # it cannot tell, so nothing is said
     assert "power too weak" in desk.get("/admin/devices").get_data(as_text=True)
 
