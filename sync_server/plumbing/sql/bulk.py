@@ -59,10 +59,14 @@ def insert_many(
         return
     if not _is_sqlite(session):
         given = cast(Table, model.__table__), rows, on_conflict, computed
-        if len(rows) >= MANY:
-            session.connection().execute(*_by_column(*given))
-        else:
+        if len(rows) < MANY:
             _write_records(session, *given)
+            return
+        statement, arrays = _by_column(*given)
+        if late_writes.are_queued(session):
+            late_writes.add(session, _as_sent(statement), arrays)
+        else:
+            session.connection().execute(statement, arrays)
         return
     table, names = cast(Table, model.__table__), tuple(rows[0])
     columns = [_converted(table, name, [row[name] for row in rows]) for name in names]
@@ -157,6 +161,11 @@ def _of_columns(
     arrays = ", ".join(f"CAST(:{name} AS {kinds[name]}[])" for name in varied)
     into, given = ", ".join((*names, *dict(computed))), f"unnest({arrays}) AS each({', '.join(varied)})"
     return text(f"INSERT INTO {table.name} ({into}) SELECT {', '.join(shown)} FROM {given} {on_conflict}")  # noqa: S608 - our own names
+
+
+@lru_cache
+def _as_sent(statement: TextClause) -> str:
+    return str(statement.compile(dialect=_POSTGRESQL))
 
 
 def _write_records(session: Session, table: Table, rows: Sequence[Row], on_conflict: str, computed: Computed) -> None:

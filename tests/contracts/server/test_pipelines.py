@@ -19,7 +19,7 @@ from sync_server.audit.service import AuditLine, audit_rows
 from sync_server.plumbing.principals import SYSTEM, ActionContext
 from sync_server.plumbing.sql import late_writes
 from sync_server.plumbing.sql.asked_together import asked_together
-from sync_server.plumbing.sql.bulk import insert_many
+from sync_server.plumbing.sql.bulk import MANY, insert_many
 from sync_server.plumbing.sql.prepared import Prepared, among, placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.scans.models import Presence
@@ -88,9 +88,11 @@ def test_what_the_session_has_changed_is_written_after_what_was_queued(server: A
         insert_many(session, Presence, [row(3)])
         MORE_BODIES.late(session, event=EVENT)
         assert queued(session) == 2
+        insert_many(session, Presence, [row(ticket) for ticket in range(100, 100 + MANY)])
+        assert queued(session) == 3, "many rows wait, too"
     with server.database.reading() as session:
         found = session.execute(select(Presence.ticket, Presence.bodies).order_by(Presence.ticket)).all()
-    assert found == [(1, 7), (2, 7), (3, 7)]
+    assert found == [(1, 7), (2, 7), (3, 7), *((ticket, 1) for ticket in range(100, 100 + MANY))]
 
 
 def test_what_fails_undoes_all_and_tells_no_values(server: AppServer) -> None:
