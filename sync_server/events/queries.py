@@ -24,7 +24,6 @@ from sync_server.venues import queries as venues
 Event = EventRecord
 """An event row, as other domains may use it within their transaction."""
 VISIBLE_STATUSES: Final = tuple(status.value for status in EventStatus if ALLOWS[status].show)
-_ENDED: Final = {EventStatus.ENDED.value, EventStatus.ARCHIVED.value}
 
 
 def takes_place_at() -> ColumnElement[Millis]:
@@ -88,7 +87,7 @@ def events(
         statement = statement.where(*(later or (order >= at, or_(order > at, EventRecord.id > id))))
     by = (order.desc(), EventRecord.id.desc()) if backwards else (order, EventRecord.id)
     ordered = statement.add_columns(order).order_by(*by).limit(limit + 1)
-    if filters.statuses and _ENDED.isdisjoint(filters.statuses):  # else SQLite would read all that is over first
+    if filters.statuses and OVER.isdisjoint(filters.statuses):  # else SQLite would read all that is over first
         ordered = ordered.where(NOT_ENDED).with_hint(EventRecord, BY_NOT_ENDED, "sqlite")
     page = paginate(session.execute(ordered).all(), limit, lambda found: (found[1], found[0].id))
     return Page([row for row, _ in page.items], page.next)
