@@ -17,7 +17,7 @@ from sync_server.outbox import service as outbox
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.principals import ActionContext
 from sync_server.scans.decisions import Decision, Decisions, change_of, is_decision
-from sync_server.scans.models import DECISIONS, ScanEntry
+from sync_server.scans.models import BY_DECISIONS, DECISIONS, ScanEntry
 from sync_server.scans.storage import Stored, Touched
 
 EmptyingKey = tuple[str, int, int, bytes]
@@ -28,7 +28,8 @@ _KINDS = frozenset({EntryKind.DOORS, EntryKind.COUNT_CORRECTION})
 def of_event(session: Session, event: EventKey) -> list[Decision]:
     """Every decision that counts, oldest first."""
     columns = select(ScanEntry.body, ScanEntry.hash, ScanEntry.at, ScanEntry.uncertainty)
-    rows = session.execute(columns.where(event.of(ScanEntry), DECISIONS, ~ScanEntry.quarantined)).all()
+    of_this = columns.where(event.of(ScanEntry), DECISIONS, ~ScanEntry.quarantined)
+    rows = session.execute(of_this.with_hint(ScanEntry, BY_DECISIONS, "sqlite")).all()
     if not rows:
         return []
     supervisors = _supervisors(session, event.organisation_id)

@@ -71,6 +71,8 @@ Index(
 )
 DECISIONS = text("kind IN ('doors', 'count_correction')")
 """Supervisors' decisions; queries use the same text as the index, so that the index serves them."""
+BY_DECISIONS = "INDEXED BY ix_scan_entries_decisions"
+"""For SQLite, which would as soon read all entries of the event."""
 Index(
     "ix_scan_entries_decisions",
     ScanEntry.organisation_id,

@@ -30,7 +30,7 @@ from shared.clock import Millis
 from sync_server.plumbing import sums
 from sync_server.plumbing.event_key import EventKey
 from sync_server.scans.attendance.counted import corrections, recorded
-from sync_server.scans.models import InsideSum, Presence, ScanEntry
+from sync_server.scans.models import BY_DECISIONS, InsideSum, Presence, ScanEntry
 
 SPANS: Final[tuple[Millis, ...]] = (60_000, 3_600_000, 86_400_000)
 """A minute, an hour and a day, each a multiple of the one before."""
@@ -82,6 +82,7 @@ def occupancy(session: Session, event: EventKey, since: Millis) -> Occupancy:
     parts = union_all(summed, each).subquery()
     scanned = select(parts.c.gate, parts.c.zone, func.sum(parts.c.n), cast(null(), LargeBinary))
     said = select(literal(0), literal(0), literal(0), ScanEntry.body).where(recorded(event, since))
+    said = said.with_hint(ScanEntry, BY_DECISIONS, "sqlite")
     bodies: list[bytes] = []
     by_gate: Counter[int] = Counter()
     by_zone: Counter[int] = Counter()

@@ -386,17 +386,15 @@ def test_neither_address_nor_secret_gets_into_a_log_or_stays_in_a_table(
     assert ADA not in everything and secret not in everything
 
 
-@pytest.mark.parametrize(
-    ("locale", "subject"), [("en", "Another seat: Night Music"), ("de", "Anderer Platz: Night Music")]
-)
+@pytest.mark.parametrize(("locale", "moved"), [("en", "Another seat"), ("de", "Anderer Platz")])
 def test_guest_who_was_moved_gets_the_new_ticket(
-    shop: Shop, mail_box: MailBox, tmp_path: Path, locale: str, subject: str
+    shop: Shop, mail_box: MailBox, tmp_path: Path, locale: str, moved: str
 ) -> None:
     order = paid(shop, "A-1", locale=locale)
     delivered(shop.app_server, mail_box)
     (line,) = order["lines"]
     shop.api.post(f"{shop.sale.path}/layout/moved-guests", {"ticket": line["ticket"]["id"], "seat_id": "B-2"})
     (mail,) = delivered(shop.app_server, mail_box)
-    assert mail["Subject"] == subject and "B 2" in text_of(mail) and "A 1" in text_of(mail)
+    assert mail["Subject"] == f"{moved}: Night Music" and "B 2" in text_of(mail) and "A 1" in text_of(mail)
     ((code,),) = Printed(files_of(mail)[f"{order['number']}.pdf"], tmp_path).codes()
     assert code == shop.api.get(f"/api/tickets/{line['ticket']['id']}/code")["code"]
