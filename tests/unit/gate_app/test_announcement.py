@@ -21,7 +21,8 @@ def of(reason: Reason, **changes: object) -> dict[str, object]:
 def test_every_reason_has_a_title_of_its_own_in_every_language(language: str) -> None:
     titles = {in_language(announce(of(reason)).title, language) for reason in Reason}
     texts = wording(TEXTS, language).texts
-    assert titles == {text for key, text in texts.items() if key.startswith("title.")}
+    taken_back = texts["title.taken_back"]  # what an admission becomes that nobody used
+    assert titles | {taken_back} == {text for key, text in texts.items() if key.startswith("title.")}
     assert len(titles) == len(Reason)
 
 
