@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import psycopg
 from sqlalchemy import text
 
+from scripts.benchmarking.evenings import HOUR, evening
 from scripts.benchmarking.measured_server import MeasuredServer
 from scripts.benchmarking.yardsticks.bare_hold import TABLES
 from shared.clock import wall_clock
@@ -31,7 +32,6 @@ from sync_server.seating.layouts.plan import LayoutPlan, PlannedSeat, ZonePlan, 
 from sync_server.venues import schemas as venue_shapes
 from sync_server.venues import service as venues
 
-HOUR: Final = 3_600_000
 WIDTH: Final = 20
 _FOREIGN_KEYS: Final = (
     "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'f'"
@@ -69,13 +69,9 @@ def create_rows_venue(server: MeasuredServer, seats: int, *, places: int = 0) ->
         plan = seating.prepare(_plan(-(-seats // SOLD_OF_A_ROW), places))
         layout = seating.create_layout(session, organisation, venue.id, plan, context)
         seating.activate(session, organisation, venue.id, layout.id, context)
+        start, end = evening(context.now)
         wanted = event_shapes.NewEvent(
-            venue_id=venue.id,
-            name="Rush",
-            description="Everybody at once.",
-            start_at=context.now + 48 * HOUR,
-            end_at=context.now + 54 * HOUR,
-            capacity=0,
+            venue_id=venue.id, name="Rush", description="Everybody at once.", start_at=start, end_at=end, capacity=0
         )
         event = events.create_event(session, organisation, wanted.model_dump(), context)
         event_layouts.choose(session, organisation, event.id, LayoutChoice(layout.id), context)

@@ -13,6 +13,7 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from scripts.allocation_study.stadium import SEATS, stadium
+from scripts.benchmarking.evenings import HOUR, evening
 from scripts.benchmarking.measured_server import MeasuredServer
 from shared.clock import wall_clock
 from shared.ids import uuid7
@@ -33,7 +34,6 @@ from sync_server.venues import service as venues
 
 SOLD: Final = 0.4
 HELD: Final = 0.05
-HOUR: Final = 3_600_000
 STANDS: Final = 4
 CHUNK: Final = 5_000
 
@@ -83,12 +83,13 @@ def venue_fields() -> dict[str, Any]:
 
 
 def _event(venue_id: str, now: int) -> dict[str, Any]:
+    start, end = evening(now)
     return event_shapes.NewEvent(
         venue_id=venue_id,
         name="Night in the stadium",
         description="Sixty thousand under floodlights.",
-        start_at=now + 48 * HOUR,
-        end_at=now + 54 * HOUR,
+        start_at=start,
+        end_at=end,
         capacity=0,
     ).model_dump()
 
