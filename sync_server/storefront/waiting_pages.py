@@ -39,7 +39,8 @@ def join_waiting_list(slug: str, event: str) -> Response:
     require_form(visitor) if "csrf_token" in request.form else require_same_site()
     guest = begin(page, visitor)
     typed, email = request.form.get("size", "").strip(), request.form.get("email", "").strip()[:254]
-    size = int(typed) if typed.isascii() and typed.isdigit() and 1 <= int(typed[:4]) <= _LARGEST else 1
+    is_number = typed.isascii() and typed.isdigit() and len(typed) <= 4
+    size = int(typed) if is_number and 1 <= int(typed) <= _LARGEST else 1
     joining = Joining(guest.guest_id, email, page.language, Wish(size, together=True))
     try:
         with parts().database.writing() as session:

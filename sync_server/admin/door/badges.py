@@ -45,11 +45,16 @@ def choose_badges(event_id: str) -> str | tuple[str, int] | WerkzeugResponse:
         with parts().database.writing() as session:
             event = events.event(session, current_organisation(), event_id)
             layout = files.with_logo(layout, design_of(session, event.organisation_id).logo) if layout else ""
-            numbers = [int(each) for each in request.form.getlist("type") if each.isdigit()]
+            numbers = _ticked()
             badge_layouts.choose(session, event.key, numbers, layout, context())
     except GatehouseError as error:
         return _shown(event_id, own, "", error.message), error.status
     return redirect(url_for("admin.badges", event_id=event_id, saved=1))
+
+
+def _ticked() -> list[int]:
+    """The ticket types that are ticked; anything else in the form is none."""
+    return [int(each) for each in request.form.getlist("type") if each.isascii() and each.isdigit() and len(each) < 10]
 
 
 @bp.get("/events/<event_id>/badges/<name>.png")
@@ -60,11 +65,12 @@ def badge_picture(event_id: str, name: str) -> Response:
         event = events.event(session, current_organisation(), event_id)
         types = {row.number: row for row in tickets.ticket_types(session, *event.key)}
         zones = {zone.number: zone.name for zone in events.zones(session, *event.key)}
-        own = badge_layouts.layouts(session, event.key).get(int(name), "") if name.isdigit() else ""
+        numbers = {str(number): number for number in types}
+        own = badge_layouts.layouts(session, event.key).get(numbers[name], "") if name in numbers else ""
         logo = design_of(session, event.organisation_id).logo
     if not own and name not in ready_made.names():
         raise NotFound
-    row = types[int(name)] if own else next(iter(types.values()), None)
+    row = types[numbers[name]] if own else next(iter(types.values()), None)
     words = files.sample(event, row.name if row else "", zones.get(row.zone, "") if row else "")
     png = files.png_of(own or files.with_logo(ready_made.text_of(name), logo), words)
     return Response(png, content_type="image/png")
@@ -111,7 +117,7 @@ def _shown(event_id: str, own: str, looked_at: str, problem: str = "") -> str:
         own=own or files.without_logo(next((text for text in layouts.values() if text), ready_made.text_of("badge"))),
         preview=_picture(looked_at, words, logo) if looked_at else "",
         chosen=request.form.get("layout", ""),
-        ticked=[int(each) for each in request.form.getlist("type") if each.isdigit()],
+        ticked=_ticked(),
         problem=problem,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -214,8 +215,8 @@ def test_a_receipt_is_cut_if_the_printer_has_a_knife() -> None:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CupsServer]:
-    started = CupsServer(tmp_path_factory.mktemp("cups"))
+def server() -> Iterator[CupsServer]:
+    started = CupsServer(Path(tempfile.mkdtemp(prefix="gatehouse-cups-")))
     yield started
     started.close()
 
