@@ -88,6 +88,19 @@ class CupsServer:
     def load_paper(self) -> None:
         (self.folder / "empty").unlink(missing_ok=True)
 
+    def go_on(self, pages: int) -> None:
+        """Load paper, and wait until so many pages are printed and the scheduler has heard of the paper."""
+        self.load_paper()
+        give_up = time.monotonic() + 30
+        while len(self.pages()) < pages or "media-empty" in self._state():
+            assert time.monotonic() < give_up, "the page that was kept is not printed"
+            time.sleep(0.05)
+
+    def _state(self) -> str:
+        shown = ["lpstat", "-l", "-p", "badges"]
+        environment = os.environ | self.environment
+        return subprocess.run(shown, check=True, capture_output=True, text=True, env=environment).stdout
+
     def pages(self) -> list[bytes]:
         """The documents that were printed, in their order."""
         return [path.read_bytes() for path in sorted(self.printed.glob("*.pdf"), key=lambda path: int(path.stem))]

@@ -245,7 +245,7 @@ class TestCups:
         assert fault.value.kept
         with pytest.raises(PrinterError, match="no paper"):
             printer.check()
-        server.load_paper()
+        server.go_on(before + 1)
         printer.print_sheet(a_sheet("the next"))
         assert len(server.pages()) == before + 2
 
