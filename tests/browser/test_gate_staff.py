@@ -186,6 +186,10 @@ def test_a_supervisor_pairs_a_telephone_and_removes_it_when_it_is_lost(superviso
     telephone.context.close()
 
 
+FITTED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""A page hears of its new size with the next frame, and fits its letters then."""
+
+
 def test_the_pages_of_staff_are_whole_in_every_language(supervisor: Page, gate: StaffedGate) -> None:
     for number in (8, 9):
         gate.scan(number)
@@ -196,6 +200,7 @@ def test_the_pages_of_staff_are_whole_in_every_language(supervisor: Page, gate: 
             expect(supervisor.locator("#strip-heading, #heading").first).not_to_be_empty()
             for width, height in ((480, 320), (800, 480), (390, 844), (1920, 1080)):
                 supervisor.set_viewport_size({"width": width, "height": height})
+                supervisor.evaluate(FITTED)
                 if found := faults(supervisor, may_scroll=may_scroll):
                     wrong[page, language, width] = found
     assert wrong == {}
