@@ -11,8 +11,8 @@ from gate_app.identity import replace_whole
 from gate_app.words import listed, say
 from shared.device_gates import standing, usable
 from shared.errors import Forbidden, NotFound
-from shared.protocol import Assignment
-from shared.snapshot import GateRow
+from shared.wire.protocol import Assignment
+from shared.wire.snapshot import GateRow
 
 
 class EventAssignment(msgspec.Struct, frozen=True, array_like=True):

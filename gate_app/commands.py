@@ -26,7 +26,7 @@ from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
 from shared.admission import Override
 from shared.errors import GatehouseError, InvalidRequest, StorageError
-from shared.protocol import Assignment
+from shared.wire.protocol import Assignment
 
 LONGEST_LINE = 8_192
 """No code is longer; the rest of the line is discarded."""

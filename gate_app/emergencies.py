@@ -6,7 +6,7 @@ from gate_app.gate_context import GateContext
 from gate_app.screen.feed import Feed
 from gate_app.words import say
 from shared.errors import StorageError
-from shared.scans import EntryKind
+from shared.journal.scans import EntryKind
 
 EMERGENCY = "emergency"
 

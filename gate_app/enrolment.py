@@ -12,13 +12,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from gate_app.identity import Identity
 from gate_app.sync.client import RESPONSE_TIMEOUT_S, HttpRequest, HttpResponse, Transport
 from gate_app.sync.exchange import refusal
-from shared import enrolment
 from shared.errors import InvalidRequest, Unavailable, Unreadable, Untrusted
-from shared.http_signatures import verify_answer
 from shared.ids import Entropy
 from shared.layouts import normalise
-from shared.protocol import ENROL, MEDIA_TYPE, Assignment, EnrolAnswer, EnrolRequest, decode, encode
 from shared.trace import HEADER, begin
+from shared.wire import enrolment
+from shared.wire.http_signatures import verify_answer
+from shared.wire.protocol import ENROL, MEDIA_TYPE, Assignment, EnrolAnswer, EnrolRequest, decode, encode
 
 
 @dataclass(frozen=True, slots=True)

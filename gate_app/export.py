@@ -23,7 +23,7 @@ from gate_app.snapshots.snapshot_file import SnapshotFile, open_snapshot
 from gate_app.time_format import iso
 from shared.csv_cells import write_lines
 from shared.errors import Conflict, StorageError
-from shared.snapshot import TicketRow
+from shared.wire.snapshot import TicketRow
 
 Line = dict[str, Any]
 BATCH = 5_000

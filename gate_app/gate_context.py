@@ -40,7 +40,7 @@ from shared.admission import Readiness
 from shared.clock import Clock, MonotonicClock
 from shared.errors import Conflict, StorageError
 from shared.ids import Entropy
-from shared.scans import EntryKind
+from shared.journal.scans import EntryKind
 
 REVOKED = "revoked"
 PLACE = "place"

@@ -48,7 +48,7 @@ from hardware.reading import readings
 from shared.admission import Mode, Verdict
 from shared.errors import GatehouseError, SettingsError
 from shared.tickets import looks_like_ticket
-from shared.wording import language_of
+from shared.words.wording import language_of
 
 STATUS_EVERY_S = 2.0
 STUCK_AFTER_S = 20.0

@@ -21,7 +21,7 @@ from gate_app.time_keeper import Moment
 from gate_app.words import listed, say
 from shared.admission import Readiness
 from shared.lifecycle import OVER, EventStatus
-from shared.snapshot import DeviceRow
+from shared.wire.snapshot import DeviceRow
 
 MEMORY_LOST = "forgotten"
 MEMORY_LOST_MESSAGE = say("trouble.memory_lost")

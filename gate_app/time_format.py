@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from shared.attempts import LocalTime
-from shared.local_moments import at, local_moment
+from shared.words.local_moments import at, local_moment
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from gate_app.time_format import iso
 from gate_app.time_keeper import TimeKeeper
 from shared.errors import NotFound
 from shared.lifecycle import OVER
-from shared.rows import EventRow
+from shared.wire.rows import EventRow
 
 BEFORE_MS: Final = 24 * 3_600_000
 AFTER_MS: Final = 6 * 3_600_000

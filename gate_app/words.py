@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from shared.wording import DEFAULT, Said, joined, wording
+from shared.words.wording import DEFAULT, Said, joined, wording
 
 TEXTS: Final = Path(__file__).with_name("texts")
 

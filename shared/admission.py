@@ -14,10 +14,10 @@ from shared.notices import of_entry, of_exit
 from shared.reasons import Reason
 from shared.scene import Scene, set_scene, type_of, zone_of
 from shared.sentences import words_of_admission, words_of_barred, words_of_denial, words_of_override
-from shared.snapshot import EventRow, WhenUncertain
 from shared.standing import unpermitted_gate, unsound_ticket, without_membership
 from shared.tickets import ReadTicket, Refusal
 from shared.validity import out_of_time, validity_limits
+from shared.wire.snapshot import EventRow, WhenUncertain
 
 __all__ = [
     "ENTRY_ROWS",

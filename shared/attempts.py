@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from shared.local_moments import local_moment
 from shared.reasons import ADMITTING, Reason
-from shared.snapshot import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
 from shared.tickets import ReadTicket, Refusal
+from shared.wire.snapshot import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
+from shared.words.local_moments import local_moment
 
 LocalTime = Callable[[int, int], str]
 """Words for (moment, now) in ms: "at 19:30", or "on Fri 3 July at 19:30" on another date."""

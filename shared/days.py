@@ -7,7 +7,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from shared.errors import InvalidRequest
-from shared.snapshot import EventDay
+from shared.wire.snapshot import EventDay
 
 LONGEST = 400
 """In days; a longer event is a mistyped year."""

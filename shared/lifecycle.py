@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from shared.errors import Conflict
 from shared.reasons import Reason
-from shared.snapshot import EventRow
+from shared.wire.snapshot import EventRow
 
 
 class EventStatus(StrEnum):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from shared.attempts import Direction, Passage
-from shared.snapshot import EventDay, Movement, MovementKind
+from shared.wire.snapshot import EventDay, Movement, MovementKind
 
 Identity = tuple[int, int, int]
 """(device, branch, seq): identifies a movement everywhere."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from shared.ago import ago
 from shared.attempts import Passage
 from shared.entitlements import daily_limit
-from shared.local_moments import without_preposition
-from shared.messages import say
 from shared.reasons import Reason
 from shared.scene import Scene
 from shared.standing import asked_tier, right_gate
 from shared.tickets import TicketFlags
 from shared.validity import valid_days
+from shared.words.ago import ago
+from shared.words.local_moments import without_preposition
+from shared.words.messages import say
 
 Phrases = tuple[str, str]
 """What happened, and what to do about it."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from shared.attempts import Attempt, Direction
 from shared.movements import NEVER_CAME, Attendance, attendance
-from shared.snapshot import EventRow, TicketRow
 from shared.tickets import ReadTicket, Ticket
+from shared.wire.snapshot import EventRow, TicketRow
 
 
 @dataclass(frozen=True, slots=True)

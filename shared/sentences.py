@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from shared.attempts import Attempt, Override
-from shared.messages import say
 from shared.phrases import phrases
 from shared.reasons import Reason
 from shared.scene import Scene
 from shared.tickets import Refusal
-from shared.wording import joined
+from shared.words.messages import say
+from shared.words.wording import joined
 
 
 def words_of_barred(reason: Reason, attempt: Attempt) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from shared.attempts import Attempt
 from shared.reasons import Reason
 from shared.scene import Scene
-from shared.snapshot import GateRow, MembershipState, TicketRow, TicketState
 from shared.tickets import TicketFlags
+from shared.wire.snapshot import GateRow, MembershipState, TicketRow, TicketState
 
 
 def unpermitted_gate(scene: Scene, _now: int) -> Reason | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.reasons import Reason
 from shared.scene import Scene
-from shared.snapshot import EventDay
+from shared.wire.snapshot import EventDay
 
 
 def out_of_time(scene: Scene, now: int) -> Reason | None:

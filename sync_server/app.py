@@ -11,10 +11,11 @@ from flask import request
 
 from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
 from shared.ids import Entropy
-from sync_server.accounts import invitation_routes, login_routes, own_organisation, passkey_routes, staff_policy
+from sync_server.accounts import invitation_routes, own_organisation, staff_policy
 from sync_server.accounts import routes as accounts_routes
 from sync_server.accounts import rules as accounts_rules
 from sync_server.accounts.public_routes import PUBLIC_ROUTES, Audience
+from sync_server.accounts.sign_in import login_routes, passkey_routes
 from sync_server.admin import page as admin_page
 from sync_server.admin import routes as admin_routes
 from sync_server.appearance import routes as appearance_routes
@@ -57,18 +58,20 @@ from sync_server.order_mails import routes as order_mails_routes
 from sync_server.order_mails import wiring as order_mails_wiring
 from sync_server.outbox import routes as outbox_routes
 from sync_server.outbox import wiring as outbox_wiring
-from sync_server.plumbing import error_pages, logs, sealing, sums, web
+from sync_server.plumbing import sealing, sums, web
 from sync_server.plumbing.api import api_docs, description, health, locations, proxies
 from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
-from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import EXTENSION, Parts
 from sync_server.plumbing.private_files import make_private
-from sync_server.plumbing.request_bodies import BodyDeadlines, BodyReads
+from sync_server.plumbing.requests import error_pages
+from sync_server.plumbing.requests.request_bodies import BodyDeadlines, BodyReads
 from sync_server.plumbing.sealing import Sealer
-from sync_server.plumbing.span_export import choose_spans
 from sync_server.plumbing.sql.autocommit import Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits
+from sync_server.plumbing.telemetry import logs
+from sync_server.plumbing.telemetry.metrics import Metrics
+from sync_server.plumbing.telemetry.span_export import choose_spans
 from sync_server.privacy import own_routes as own_data_routes
 from sync_server.privacy import routes as privacy_routes
 from sync_server.queueing import queries as queueing_queries
@@ -115,16 +118,14 @@ _BY_AUDIENCE = {
     Audience.CUSTOMER: description.CUSTOMER,
     Audience.SIGNED_IN: description.STAFF,
 }
-_SECURITY = (
-    {name: _BY_AUDIENCE[route.who] for name, route in PUBLIC_ROUTES.items() if route.who in _BY_AUDIENCE}
-    | {
-        f"holds.{view}": (*description.STAFF, *description.GUEST)
-        for view in ("reserve", "hold", "preview", "release", "extend", "mine")
-    }
-    | {f"checkout.{view}": (*description.STAFF, *description.GUEST) for view in ("create", "mine")}
-    | {"codes.offers": (*description.STAFF, *description.GUEST)}
-    | {f"checkout_sessions.{view}": (*description.STAFF, *description.GUEST) for view in ("enter", "show", "leave")}
+_STAFF_OR_GUEST = (
+    [f"holds.{view}" for view in ("reserve", "hold", "preview", "release", "extend", "mine")]
+    + ["checkout.create", "checkout.mine", "codes.offers"]
+    + [f"checkout_sessions.{view}" for view in ("enter", "show", "leave")]
 )
+_SECURITY = {
+    name: _BY_AUDIENCE[route.who] for name, route in PUBLIC_ROUTES.items() if route.who in _BY_AUDIENCE
+} | dict.fromkeys(_STAFF_OR_GUEST, (*description.STAFF, *description.GUEST))
 """Who may call what, as the description of the API says it; where nothing is named, staff and tokens."""
 
 SAME_FOR_EVERYBODY = ("/api/public/", "/api/meta/", "/accents/")

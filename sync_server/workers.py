@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import uuid7
-from sync_server.accounts import challenges, invitations, password_links, signing_in, throttling
+from sync_server.accounts import invitations
+from sync_server.accounts.sign_in import challenges, password_links, signing_in, throttling
 from sync_server.audit import sealer
 from sync_server.devices import identity
 from sync_server.events import planned_transitions
@@ -20,13 +21,13 @@ from sync_server.mail import service as mail
 from sync_server.mail.sender import MailSender
 from sync_server.outbox import cleaning
 from sync_server.outbox.fact_worker import FactWorker
-from sync_server.plumbing import tracing
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.backends import Loop
 from sync_server.plumbing.jobs import MORE, HeavyJob, Job
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
+from sync_server.plumbing.telemetry import tracing
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.tickets.keys import signing_keys
 from sync_server.webhooks.sender import WebhookSender
 

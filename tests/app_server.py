@@ -14,7 +14,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from shared.keys import KeyRing, TicketKey
-from shared.snapshot import EMPTY_DIGEST, AnyRow, KeyRow, RowKind, digest_add, unpack
+from shared.wire.snapshot import EMPTY_DIGEST, AnyRow, KeyRow, RowKind, digest_add, unpack
 from sync_server.accounts import members, tokens
 from sync_server.accounts import service as people
 from sync_server.app import build_runtime, prepare_database, web_app
@@ -22,7 +22,7 @@ from sync_server.config import check
 from sync_server.events.models import EventRecord
 from sync_server.migrations import schema
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import SYSTEM, Action, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, Action, ActionContext
 from sync_server.revisions import queries as revisions
 from sync_server.waiting.listener import StreamsListener
 from sync_server.workers import Worker

@@ -18,10 +18,11 @@ from gate_app.home import Home
 from gate_app.identity import Identity, keep
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
-from shared import scans
 from shared.admission import Mode, Override, Verdict
+from shared.journal import scans
 from shared.parties import Member
-from shared.snapshot import (
+from shared.tickets import Entitlement, Ticket, TicketFlags, party_claims, sign
+from shared.wire.snapshot import (
     EMPTY_DIGEST,
     AnyRow,
     DeviceRow,
@@ -40,7 +41,6 @@ from shared.snapshot import (
     digest_add,
     pack,
 )
-from shared.tickets import Entitlement, Ticket, TicketFlags, party_claims, sign
 
 EVENING = 1_783_186_200_000  # 2026-07-04T19:30:00+02:00
 HOUR = 3_600_000

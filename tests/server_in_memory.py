@@ -8,10 +8,21 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from gate_app.sync.client import HttpRequest, HttpResponse
-from shared import protocol, scans
 from shared.errors import Unavailable
-from shared.http_signatures import CounterWindow, sign_answer, verify_request
-from shared.snapshot import EMPTY_DIGEST, AnyRow, Movement, Row, RowKind, digest_add, movements_to_bytes, pack, to_frame
+from shared.journal import scans
+from shared.wire import protocol
+from shared.wire.http_signatures import CounterWindow, sign_answer, verify_request
+from shared.wire.snapshot import (
+    EMPTY_DIGEST,
+    AnyRow,
+    Movement,
+    Row,
+    RowKind,
+    digest_add,
+    movements_to_bytes,
+    pack,
+    to_frame,
+)
 from tests.gate_builders import EVENT, GATE_A, GATE_B, SERVER_KEY, Hands, a_key
 
 Handler = Callable[[bytes, dict[str, list[str]], int], protocol.Message]

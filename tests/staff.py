@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from sync_server.accounts import logins, members
-from sync_server.plumbing.principals import ActionContext
+from sync_server.accounts import members
+from sync_server.accounts.sign_in import logins
+from sync_server.plumbing.requests.principals import ActionContext
 
 PASSWORD = "four walls and a roof"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from shared.journal.scans import Entry, EntryKind
 from shared.reasons import Reason
-from shared.scans import Entry, EntryKind
 
 PRINTED_AGAIN: Final = "printed_again"
 """In the details of an operator's entry: that a supervisor asked for a badge once more."""

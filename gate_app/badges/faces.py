@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate_app.snapshots.roster import EventSnapshot
 from gate_app.time_format import date
-from shared.snapshot import TicketRow
+from shared.wire.snapshot import TicketRow
 
 
 def words_of(snapshot: EventSnapshot, row: TicketRow, code: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ from gate_app.time_keeper import TimeKeeper
 from hardware.ports import DeviceError, Printer, PrinterError, Sheet
 from shared.badges.layout import read_layout
 from shared.errors import GatehouseError, InvalidRequest
-from shared.scans import Entry
+from shared.journal.scans import Entry
 from shared.tickets import code_hash_of
 
 RETRY_S: Final = 2.0

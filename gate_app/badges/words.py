@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate_app.words import known, say
 from hardware.ports import DeviceError, PrinterError
-from shared.wording import joined
+from shared.words.wording import joined
 
 
 def fault_words(fault: DeviceError, waiting: int) -> str:

@@ -9,8 +9,8 @@ from enum import StrEnum
 from gate_app.display.json_fields import JsonObject, mapping, sequence, text
 from gate_app.indicators import wants_attention
 from gate_app.words import known, say
-from shared.ago import ago
-from shared.wording import joined
+from shared.words.ago import ago
+from shared.words.wording import joined
 
 
 class Tone(StrEnum):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gate_app.display.json_fields import JsonObject, number, sequence, text
 from gate_app.words import say
-from shared.ago import ago
+from shared.words.ago import ago
 
 STALE_AFTER_S = 15 * 60
 STUCK = say("trouble.stuck")

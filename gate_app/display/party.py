@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from gate_app.display.announcement import Notice, Tone, notices_of, seat_of, spent_of, title_of, tone_of
 from gate_app.display.json_fields import JsonObject, mapping, number, sequence, text
 from gate_app.words import say
-from shared.wording import joined
+from shared.words.wording import joined
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shared.errors import Unreadable
-from shared.scans import Entry, decode, entry_hash, gap_of
+from shared.journal.scans import Entry, decode, entry_hash, gap_of
 
 LostRange = tuple[int, int]
 """The first and last number of a range of lost entries."""

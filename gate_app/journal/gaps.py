@@ -6,8 +6,8 @@ from gate_app.journal.chain_survey import LostRange
 from gate_app.journal.journal import NOWHERE, Journal
 from gate_app.journal.reading import SEQ_BITS, Branch, Stored, body_at, last_seq
 from gate_app.time_keeper import TimeKeeper
-from shared import scans
-from shared.scans import Entry, EntryKind
+from shared.journal import scans
+from shared.journal.scans import Entry, EntryKind
 
 GAPS_AT_ONCE = 100
 LOOKAHEAD = 2

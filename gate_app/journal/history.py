@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from gate_app.database import signed, unsigned
-from shared.snapshot import Movement, MovementKind
+from shared.wire.snapshot import Movement, MovementKind
 
 SIGHTING = 0
 """Not a movement: a later issue of a ticket was shown here, so the earlier ones are replaced."""

@@ -30,11 +30,11 @@ from gate_app.journal.reading import (
     verify_in,
 )
 from gate_app.time_keeper import Moment
-from shared import scans
 from shared.errors import StorageError
 from shared.ids import Entropy
-from shared.scans import GENESIS, Entry, EntryKind
-from shared.snapshot import Position
+from shared.journal import scans
+from shared.journal.scans import GENESIS, Entry, EntryKind
+from shared.wire.snapshot import Position
 
 _LAMP = "lamp"
 _NOISE = "noise"

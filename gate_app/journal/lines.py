@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gate_app.time_format import iso
-from shared.scans import Entry
+from shared.journal.scans import Entry
 
 
 def entry_line(entry: Entry) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gate_app.journal.chain_survey import ChainSurvey, LostRange
-from shared import scans
 from shared.errors import Unreadable
-from shared.scans import Entry, EntryKind, entry_hash
+from shared.journal import scans
+from shared.journal.scans import Entry, EntryKind, entry_hash
 
 SEQ_BITS = 40
 """`place` combines the branch's local number and the entry's number in one integer, so appending never seeks."""

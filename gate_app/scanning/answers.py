@@ -10,8 +10,8 @@ from gate_app.time_format import iso
 from shared.attempts import Attempt, Passage, Verdict
 from shared.errors import GatehouseError
 from shared.scene import type_of, zone_of
-from shared.snapshot import GateRow
 from shared.tickets import ReadTicket, TicketFlags
+from shared.wire.snapshot import GateRow
 
 
 def answer(gathered: Gathered, verdict: Verdict, reader: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from shared.attempts import Attempt, Passage
 from shared.entitlements import spent
 from shared.movements import passages
 from shared.scene import set_scene
-from shared.snapshot import EventRow, TicketRow
+from shared.wire.snapshot import EventRow, TicketRow
 
 
 def note(connection: sqlite3.Connection, snapshot: EventSnapshot, ticket_ids: Iterable[int], device: int) -> int:

@@ -21,8 +21,8 @@ from gate_app.time_keeper import Moment, TimeKeeper
 from gate_app.words import say
 from shared.admission import Mode, Readiness, Verdict, decide
 from shared.errors import NotFound, StorageError
+from shared.journal.scans import Entry, EntryKind
 from shared.reasons import Reason
-from shared.scans import Entry, EntryKind
 from shared.tickets import ReadParty, ReadTicket, Refusal, read_party_or_ticket
 
 SHORTEST_PARTY = 200

@@ -13,15 +13,15 @@ from gate_app.scanning.occupancy import Correction, Occupancy, Share
 from gate_app.snapshots.roster import EventSnapshot, Roster
 from gate_app.time_format import local_time
 from gate_app.time_keeper import Moment
-from shared.as_printed import as_printed
 from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room
-from shared.local_moments import local_moment
-from shared.messages import say
 from shared.movements import History, passages
 from shared.parties import Member
 from shared.scene import type_of, zone_of
-from shared.snapshot import DeviceRow, EventRow, GateRow, Movement, PolicyRow, TicketRow, ZoneRow
 from shared.tickets import ReadParty, ReadTicket, Refusal, Ticket
+from shared.wire.snapshot import DeviceRow, EventRow, GateRow, Movement, PolicyRow, TicketRow, ZoneRow
+from shared.words.as_printed import as_printed
+from shared.words.local_moments import local_moment
+from shared.words.messages import say
 
 NO_POLICY = PolicyRow()
 _NO_HISTORY = History()

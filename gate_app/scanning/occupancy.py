@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from shared.attempts import Passage, Room
 from shared.movements import inside_by, span_of_today
-from shared.snapshot import EventRow
+from shared.wire.snapshot import EventRow
 
 STALE_AFTER_MS = 60_000
 """After this long without news from the server, a gate admits only up to its own share."""

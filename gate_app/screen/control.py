@@ -17,7 +17,7 @@ from gate_app.supervision.screens import OWNER, same
 from gate_app.words import say
 from shared.errors import Forbidden
 from shared.ids import Entropy
-from shared.wording import DEFAULT
+from shared.words.wording import DEFAULT
 
 THREADS = 2
 

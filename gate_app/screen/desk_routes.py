@@ -16,7 +16,7 @@ from gate_app.supervision.desk import Desk
 from gate_app.supervision.screens import SCREEN_MS, Screen
 from gate_app.words import TEXTS, say
 from shared.errors import Forbidden, GatehouseError, InvalidRequest
-from shared.wording import LANGUAGES, Said, Wording, in_language, wording
+from shared.words.wording import LANGUAGES, Said, Wording, in_language, wording
 
 KEPT_IN = "gatehouse_screen"
 DESK_WORDS = (

@@ -18,7 +18,7 @@ from gate_app.screen.live_pictures import NO_PICTURES, LivePictures, add_live_pi
 from gate_app.screen.party_routes import add_party, may_choose
 from gate_app.supervision.desk import Desk
 from gate_app.words import TEXTS
-from shared.wording import LANGUAGES, Wording, in_language, language_of, wording
+from shared.words.wording import LANGUAGES, Wording, in_language, language_of, wording
 
 HEADERS = {
     "Content-Security-Policy": (

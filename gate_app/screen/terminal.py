@@ -19,7 +19,7 @@ from gate_app.display.party import lasts
 from gate_app.display.view import View
 from gate_app.screen.terminal_party import party_panel
 from gate_app.words import TEXTS
-from shared.wording import DEFAULT, Wording, in_language, wording
+from shared.words.wording import DEFAULT, Wording, in_language, wording
 
 SHOWN_FOR_MS = 8_000
 LOOKS: dict[Tone, tuple[str, str]] = {

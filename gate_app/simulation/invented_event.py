@@ -13,7 +13,8 @@ from gate_app.config import Config
 from gate_app.gate_context import GateContext, HostEnvironment, open_gate_context
 from gate_app.home import Home
 from gate_app.identity import Identity, keep
-from shared.snapshot import (
+from shared.tickets import Entitlement, Ticket, TicketFlags, sign
+from shared.wire.snapshot import (
     AnyRow,
     EventDay,
     EventRow,
@@ -28,7 +29,6 @@ from shared.snapshot import (
     ZoneRow,
     pack,
 )
-from shared.tickets import Entitlement, Ticket, TicketFlags, sign
 
 ORGANISATION = "01890000-0000-7000-8000-000000000002"
 EVENT, GATE, ZONE, TICKET_TYPE, KEY, DEVICE = 1, 1, 1, 1, 1, 1

@@ -20,7 +20,7 @@ from gate_app.snapshots.snapshot_file import (
 from shared.errors import StorageError, Unreadable
 from shared.ids import Entropy
 from shared.keys import KeyRing, TicketKey
-from shared.snapshot import (
+from shared.wire.snapshot import (
     AnyRow,
     DeviceRow,
     EventRow,

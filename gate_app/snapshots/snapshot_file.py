@@ -11,7 +11,7 @@ from pathlib import Path
 from gate_app.database import connect, connect_to_read, get_int, get_value, put_value, signed, unsigned, unwritable
 from gate_app.identity import sync_folder
 from shared.errors import StorageError, Unreadable
-from shared.snapshot import (
+from shared.wire.snapshot import (
     EMPTY_DIGEST,
     AnyRow,
     Position,

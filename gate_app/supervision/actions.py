@@ -18,8 +18,8 @@ from gate_app.time_keeper import IMPLAUSIBLE_MS, Moment, TimeKeeper
 from gate_app.words import say
 from shared.admission import Mode
 from shared.errors import Conflict, InvalidRequest, NotFound
-from shared.scans import Entry, EntryKind
-from shared.snapshot import SupervisorRow
+from shared.journal.scans import Entry, EntryKind
+from shared.wire.snapshot import SupervisorRow
 
 ANNUL_WITHIN_MS = 15 * 60_000
 """How long an admission can be taken back at the gate; afterwards the guest may be long inside, or gone."""

@@ -12,7 +12,7 @@ from gate_app.journal.reading import AT_ONCE, Branch, branches_in, last_seq, rea
 from gate_app.snapshots.roster import EventSnapshot
 from gate_app.time_format import day_and_clock, iso
 from shared.admission import Mode
-from shared.scans import Entry
+from shared.journal.scans import Entry
 
 Line = dict[str, Any]
 

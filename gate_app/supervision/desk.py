@@ -26,9 +26,9 @@ from shared.admission import Override
 from shared.capacity import COUNTED_ZONES
 from shared.device_gates import usable
 from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound
-from shared.numerals import whole
-from shared.scans import Entry
-from shared.snapshot import SupervisorRow, TicketRow
+from shared.journal.scans import Entry
+from shared.wire.snapshot import SupervisorRow, TicketRow
+from shared.words.numerals import whole
 
 INFO_MS = 60_000
 """How long scans are only looked up; then the gate admits again, even if nobody switches back."""

@@ -8,7 +8,7 @@ from typing import Any
 from gate_app.journal.lines import clean, entry_line
 from gate_app.words import say
 from shared.errors import InvalidRequest
-from shared.scans import Entry
+from shared.journal.scans import Entry
 
 Fields = Mapping[str, Any]
 Answer = dict[str, Any]

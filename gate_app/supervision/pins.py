@@ -14,8 +14,8 @@ from gate_app.database import Database
 from gate_app.snapshots.roster import Roster
 from gate_app.words import say
 from shared.errors import Forbidden
-from shared.numerals import whole
-from shared.snapshot import SupervisorRow
+from shared.wire.snapshot import SupervisorRow
+from shared.words.numerals import whole
 
 MAX_WRONG_PINS = 5
 LOCK_MS = 300_000

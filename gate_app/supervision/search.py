@@ -6,8 +6,8 @@ import unicodedata
 
 from gate_app.snapshots.roster import EventSnapshot
 from gate_app.words import TEXTS
-from shared.snapshot import TicketRow
-from shared.wording import LANGUAGES, wording
+from shared.wire.snapshot import TicketRow
+from shared.words.wording import LANGUAGES, wording
 
 MOST = 20
 LEAST_LETTERS = 2

@@ -13,9 +13,9 @@ from gate_app.identity import Identity
 from gate_app.sync.counters import Counters
 from gate_app.sync.exchange import ApiCall, refusal
 from shared.errors import GatehouseError, Unavailable, Untrusted, UpgradeNeeded
-from shared.http_signatures import sign_request, verify_answer
-from shared.protocol import MEDIA_TYPE
 from shared.trace import HEADER, begin
+from shared.wire.http_signatures import sign_request, verify_answer
+from shared.wire.protocol import MEDIA_TYPE
 
 RESPONSE_TIMEOUT_S = 30.0
 NOT_THERE_MS = 300_000

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from shared.errors import GatehouseError, Unreadable
-from shared.http_signatures import Channel
-from shared.protocol import (
+from shared.wire.http_signatures import Channel
+from shared.wire.protocol import (
     CHANGES,
     HELLO,
     JOURNAL,

@@ -9,7 +9,7 @@ from typing import Final
 
 from gate_app.status import disk_status
 from hardware.machine import MachineState
-from shared.protocol import Health
+from shared.wire.protocol import Health
 
 EVERY_MS: Final = 60_000
 MOST: Final = 8

@@ -6,7 +6,7 @@ import requests
 
 from gate_app.sync.client import HttpRequest, HttpResponse
 from shared.errors import TooLarge, Unavailable
-from shared.protocol import MAX_MESSAGE_BYTES
+from shared.wire.protocol import MAX_MESSAGE_BYTES
 
 CONNECT_S = 5.0
 _CHUNK = 1 << 16

@@ -24,9 +24,9 @@ from gate_app.sync.health import HealthTeller
 from gate_app.sync.prefetch import Prefetch
 from gate_app.time_keeper import Moment, TimeKeeper
 from shared.errors import GatehouseError, Unreadable
-from shared.protocol import Batch, EventAt, HelloAnswer, HelloRequest, Mark, require_signed
-from shared.scans import EntryKind
-from shared.snapshot import Movement, Position, Row, from_frame, movements_from_bytes
+from shared.journal.scans import EntryKind
+from shared.wire.protocol import Batch, EventAt, HelloAnswer, HelloRequest, Mark, require_signed
+from shared.wire.snapshot import Movement, Position, Row, from_frame, movements_from_bytes
 
 ANCHOR_EVERY_MS = 600_000
 MOVEMENTS_AT_ONCE = 500

@@ -11,8 +11,8 @@ from gate_app.sync.client import Client, naming
 from gate_app.sync.exchange import journal_answer, journal_call
 from gate_app.sync.pull import SyncState
 from gate_app.time_keeper import TimeKeeper
-from shared.protocol import MAX_ENTRIES, JournalAnswer, JournalRequest
-from shared.scans import sign_head
+from shared.journal.scans import sign_head
+from shared.wire.protocol import MAX_ENTRIES, JournalAnswer, JournalRequest
 
 MOST_BYTES = 4_000_000
 

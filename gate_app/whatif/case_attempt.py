@@ -16,7 +16,8 @@ from shared.days import cutover, event_days, zone_named
 from shared.errors import InvalidRequest
 from shared.keys import KeyRing, KeyState, TicketKey
 from shared.movements import passages
-from shared.snapshot import (
+from shared.tickets import Entitlement, ReadTicket, Refusal, Ticket, TicketFlags, as_text, read, signed_bytes
+from shared.wire.snapshot import (
     EventDay,
     EventRow,
     GateRow,
@@ -30,7 +31,6 @@ from shared.snapshot import (
     WhenUncertain,
     ZoneRow,
 )
-from shared.tickets import Entitlement, ReadTicket, Refusal, Ticket, TicketFlags, as_text, read, signed_bytes
 
 HOUR = 3_600_000
 OURS, THEIRS = "our organisation", "another organisation"

@@ -22,7 +22,7 @@ from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most
 from scripts.benchmarking.statistics import Spread
 from shared.clock import wall_clock
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.seating import service as seating
 from sync_server.venues import service as venues
 

@@ -38,7 +38,7 @@ from sync_server.outbox.broker.rabbit import RabbitDelivery
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import Message
 from sync_server.plumbing.messaging.bus import event_topic
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 
 EVENTS = 40
 BATCH = 2_000  # what the broker confirms well within its time limit

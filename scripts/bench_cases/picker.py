@@ -20,7 +20,7 @@ from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Result, at_least, at_most
 from scripts.benchmarking.statistics import Spread
 from shared.clock import wall_clock
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.tickets import schemas as ticket_shapes
 from sync_server.tickets import type_service
 

@@ -31,7 +31,7 @@ from sync_server.events import schemas as event_shapes
 from sync_server.events import service as events
 from sync_server.events.lifecycle import status
 from sync_server.plumbing.api.schemas import iso
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.tickets import schemas as ticket_shapes
 from sync_server.tickets import type_service
 

@@ -21,7 +21,7 @@ from shared.ids import uuid7
 from sync_server.app import ServerRuntime, web_app
 from sync_server.checkout.orders import buyers
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 
 DAY_MS: Final = 86_400_000
 PIECE: Final = 20_000

@@ -17,7 +17,8 @@ from gate_app.gate_context import GateContext, open_gate_context
 from gate_app.home import Home
 from gate_app.identity import Identity, keep
 from shared.clock import wall_clock
-from shared.snapshot import (
+from shared.tickets import Entitlement, Ticket, TicketFlags, sign
+from shared.wire.snapshot import (
     FRAME_ROWS,
     AnyRow,
     EventDay,
@@ -34,7 +35,6 @@ from shared.snapshot import (
     ZoneRow,
     pack,
 )
-from shared.tickets import Entitlement, Ticket, TicketFlags, sign
 
 ORGANISATION = "01890000-0000-7000-8000-000000000001"
 EVENT, GATE, ZONE, TICKET_TYPE, KEY, DEVICE = 7, 1, 2, 1, 3, 1

@@ -12,7 +12,7 @@ from sync_server.migrations.tables import metadata
 from sync_server.monitoring.scheduled_checks import NightlyCheck
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 
 ORGANISATIONS: Final = 1_000
 CITIES: Final = 500

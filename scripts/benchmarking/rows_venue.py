@@ -24,7 +24,7 @@ from sync_server.customers import service as customers
 from sync_server.events import schemas as event_shapes
 from sync_server.events import service as events
 from sync_server.events.lifecycle import status
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.seating import event_layouts
 from sync_server.seating import service as seating
 from sync_server.seating.event_layouts import LayoutChoice

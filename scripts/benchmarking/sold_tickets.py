@@ -10,9 +10,9 @@ from dataclasses import replace
 from scripts.benchmarking.loaded_event import LoadedEvent
 from scripts.benchmarking.measured_server import MeasuredServer
 from shared.clock import wall_clock
-from shared.snapshot import TicketRow
+from shared.wire.snapshot import TicketRow
 from sync_server.events import service as events
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.tickets import schemas, type_service
 from sync_server.tickets import service as tickets

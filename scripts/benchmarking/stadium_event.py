@@ -23,7 +23,7 @@ from sync_server.events import service as events
 from sync_server.events.lifecycle import status
 from sync_server.holds.models import EventSeatRow, SeatState
 from sync_server.outbox.service import Fact, record
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.seating import event_layouts
 from sync_server.seating import service as seating
 from sync_server.seating.event_layouts import LayoutChoice

@@ -13,13 +13,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from scripts.benchmarking.measured_server import MeasuredServer
 from scripts.processes.streams_address import streams_netloc
-from shared import protocol
-from shared.http_signatures import sign_request
+from shared.wire import protocol
+from shared.wire.http_signatures import sign_request
 from sync_server.commands.console import operator_context
 from sync_server.devices import service as devices
 from sync_server.devices.event_assignments import event_assignment
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import SYSTEM
+from sync_server.plumbing.requests.principals import SYSTEM
 from sync_server.revisions import queries as revisions
 
 WAIT_S = 50

@@ -13,7 +13,7 @@ from sync_server.accounts.public_routes import PARTLY_PUBLIC, PUBLIC_ROUTES
 from sync_server.accounts.rules import GUEST_ACTIONS, POLICY
 from sync_server.app import create_app
 from sync_server.config import check
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import required_action
 
 FILE = "docs/roles.md"

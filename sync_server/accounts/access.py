@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sync_server.accounts import queries
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import current_principal, organisation
 from sync_server.waiting.handing_over import Access
 

@@ -7,13 +7,14 @@ from typing import Any
 from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
-from sync_server.accounts import invitations, mails, schemas
-from sync_server.accounts.cookies import session_response, sign_in_settings
+from sync_server.accounts import invitations, schemas
 from sync_server.accounts.models import InvitationRow
+from sync_server.accounts.sign_in import mails
+from sync_server.accounts.sign_in.cookies import session_response, sign_in_settings
 from sync_server.mail.queries import Delivery, deliveries
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, maybe_principal, organisation, requires
 
 bp = APIBlueprint("invitations", __name__, url_prefix="/api/invitations", tag="Invitations")

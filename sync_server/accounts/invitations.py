@@ -11,15 +11,16 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooMany
 from shared.ids import uuid7
-from sync_server.accounts import logins, members, queries, rules, signing_in, tokens
+from sync_server.accounts import members, queries, rules, tokens
 from sync_server.accounts.models import InvitationRow, UserRow
-from sync_server.accounts.passwords import new_token, token_hash
 from sync_server.accounts.service import lock_organisation
-from sync_server.accounts.signing_in import SignedIn, SignInSettings
+from sync_server.accounts.sign_in import logins, signing_in
+from sync_server.accounts.sign_in.passwords import new_token, token_hash
+from sync_server.accounts.sign_in.signing_in import SignedIn, SignInSettings
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import organisations_due
-from sync_server.plumbing.principals import Action, ActionContext, Principal
+from sync_server.plumbing.requests.principals import Action, ActionContext, Principal
 
 
 @dataclass(frozen=True, slots=True)

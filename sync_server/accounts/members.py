@@ -8,7 +8,7 @@ from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from sync_server.accounts import queries, rules, service, tokens
 from sync_server.accounts.models import MembershipRow
 from sync_server.audit.service import AuditLine, record
-from sync_server.plumbing.principals import ActionContext, Principal
+from sync_server.plumbing.requests.principals import ActionContext, Principal
 
 
 def give_role(

@@ -17,10 +17,10 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.mail.letters import languages
 from sync_server.plumbing.api.edits import EditedView, check_unchanged, tagged
 from sync_server.plumbing.api.schemas import Name, PatchBody
+from sync_server.plumbing.language.text import as_shown
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action, ActionContext
+from sync_server.plumbing.requests.principals import Action, ActionContext
 from sync_server.plumbing.sql import writes
-from sync_server.plumbing.text import as_shown
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("own_organisation", __name__, url_prefix="/api", tag="Organisation")

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from shared.snapshot import SupervisorRow
+from shared.wire.snapshot import SupervisorRow
 from sync_server.accounts import rules
 from sync_server.accounts.models import (
     MembershipRow,
@@ -22,7 +22,7 @@ from sync_server.accounts.models import (
     UserRow,
 )
 from sync_server.plumbing.database import database_of
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.sql.prepared import Prepared, among
 
 Organisation = OrganisationRow

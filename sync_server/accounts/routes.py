@@ -10,12 +10,13 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import Headers
 
 from shared.errors import Forbidden, InvalidRequest, NotSignedIn
-from sync_server.accounts import members, queries, schemas, service, signing_in, tokens
-from sync_server.accounts.cookies import COOKIE, forget_cookie, session_response, sign_in_settings
+from sync_server.accounts import members, queries, schemas, service, tokens
+from sync_server.accounts.sign_in import signing_in
+from sync_server.accounts.sign_in.cookies import COOKIE, forget_cookie, session_response, sign_in_settings
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action, Principal
+from sync_server.plumbing.requests.principals import Action, Principal
 from sync_server.plumbing.web import SAFE_METHODS, context, current_principal, organisation, requires, signed_in
 
 bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")

@@ -9,7 +9,7 @@ from typing import Final
 
 from shared.clock import Millis
 from shared.errors import InvalidRequest
-from sync_server.plumbing.principals import Action, Principal
+from sync_server.plumbing.requests.principals import Action, Principal
 
 ROLES: Final = ("owner", "admin", "staff")
 PLATFORM_ROLES: Final = ("super_admin", "tenant_manager")

@@ -9,17 +9,17 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, InvalidRequest, NotFound
 from shared.ids import uuid7
-from shared.snapshot import Row, RowKind, SupervisorRow
+from shared.wire.snapshot import Row, RowKind, SupervisorRow
 from sync_server.accounts import queries, rules
 from sync_server.accounts.models import OrganisationRow, SupervisorRecord
-from sync_server.accounts.passwords import hash_secret
+from sync_server.accounts.sign_in.passwords import hash_secret
 from sync_server.accounts.signals import OrganisationCreated, OrganisationRowsChanged
 from sync_server.audit.service import AuditLine, record
 from sync_server.mail.letters import languages
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.language.text import as_shown
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql import writes
-from sync_server.plumbing.text import as_shown
 
 CURRENCY = re.compile("[A-Z]{3}")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")

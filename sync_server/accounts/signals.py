@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.snapshot import AnyRow, Row
-from sync_server.plumbing.principals import ActionContext
+from shared.wire.snapshot import AnyRow, Row
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import Signal
 
 

@@ -13,7 +13,7 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.api.edits import EditedView, check_unchanged, tagged
 from sync_server.plumbing.api.schemas import PatchBody
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action, ActionContext
+from sync_server.plumbing.requests.principals import Action, ActionContext
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("staff_policy", __name__, url_prefix="/api", tag="What staff may do")

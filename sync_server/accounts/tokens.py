@@ -12,11 +12,11 @@ from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound, NotSign
 from shared.ids import uuid7
 from sync_server.accounts import queries, rules
 from sync_server.accounts.models import TokenRow
-from sync_server.accounts.passwords import new_token, token_hash
 from sync_server.accounts.service import lock_organisation
+from sync_server.accounts.sign_in.passwords import new_token, token_hash
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import Action, ActionContext, Principal
+from sync_server.plumbing.requests.principals import Action, ActionContext, Principal
 
 DAY_MS: Millis = 24 * 3600 * 1000
 

@@ -16,7 +16,7 @@ from sync_server.events.series.recurrence import WEEKDAYS
 from sync_server.events.series.series_schemas import CopyOf, NewSeries
 from sync_server.events.snapshot_rows import window
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 
 Page = str | tuple[str, int] | WerkzeugResponse

@@ -12,7 +12,7 @@ from sync_server.events import queries
 from sync_server.events.cover_images import covers
 from sync_server.images import rendering
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 
 Page = str | tuple[str, int] | WerkzeugResponse

@@ -17,7 +17,7 @@ from sync_server.appearance.moments import Style
 from sync_server.devices.rules import health_problems
 from sync_server.events import rules
 from sync_server.images.urls import image_url
-from sync_server.plumbing.texts import DEFAULT, Translator
+from sync_server.plumbing.language.texts import DEFAULT, Translator
 
 __all__ = ["health_problems", "image_url"]
 

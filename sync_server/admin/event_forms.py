@@ -14,7 +14,7 @@ from sync_server.admin.page import bp, current_organisation, page, render_page, 
 from sync_server.events import queries, service
 from sync_server.events.schemas import ChangeEvent, NewEvent, event_view
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.venues import queries as venues
 from sync_server.venues import service as venue_service

@@ -13,12 +13,12 @@ from pydantic import BaseModel, ValidationError
 
 from shared.clock import Millis
 from shared.errors import ChangedMeanwhile, GatehouseError, InvalidRequest
-from shared.numerals import whole
+from shared.words.numerals import whole
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import PatchBody
-from sync_server.plumbing.text import as_shown
+from sync_server.plumbing.language.text import as_shown
+from sync_server.plumbing.language.wording import in_words
 from sync_server.plumbing.web import invalid_fields
-from sync_server.plumbing.wording import in_words
 
 M = TypeVar("M", bound=BaseModel)
 P = TypeVar("P", bound=PatchBody)

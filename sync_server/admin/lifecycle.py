@@ -30,7 +30,7 @@ from sync_server.order_mails import queries as mails
 from sync_server.order_mails.queries import Buyers
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, require
 from sync_server.scans import queries as scans
 

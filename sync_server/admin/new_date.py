@@ -19,7 +19,7 @@ from sync_server.events import queries
 from sync_server.events.lifecycle import status
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, require
 
 MAY_MOVE: Final = frozenset({EventStatus.PUBLISHED, EventStatus.LIVE, EventStatus.POSTPONED})

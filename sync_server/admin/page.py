@@ -15,9 +15,9 @@ from shared.errors import Forbidden, GatehouseError, NotFound
 from sync_server.accounts import queries as accounts
 from sync_server.admin import display
 from sync_server.appearance import accents
+from sync_server.plumbing.language.texts import DEFAULT, Translator, translator
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
-from sync_server.plumbing.texts import DEFAULT, Translator, translator
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import (
     current_actor,
     current_principal,

@@ -12,7 +12,7 @@ from sync_server.checkout.settings import settings_of
 from sync_server.checkout.shop_checks import warnings_of
 from sync_server.events.lifecycle.publishing import LOCATION_COLUMNS
 from sync_server.events.queries import Event
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.tickets import queries as tickets
 from sync_server.venues import queries as venues
 

@@ -9,7 +9,7 @@ from sync_server.checkout import views
 from sync_server.checkout.queries import OrderFilter
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 
 MOST_EVENTS = 6
 MOST_ORDERS = 20

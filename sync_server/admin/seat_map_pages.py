@@ -18,7 +18,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.admin.page import bp, current_organisation, page, render_page, words
 from sync_server.audit import queries as audit
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.seating import queries as seating
 from sync_server.venues import queries as venues
 

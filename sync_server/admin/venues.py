@@ -9,7 +9,7 @@ from shared.errors import GatehouseError
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.venues import queries, service
 from sync_server.venues.queries import VenueFilter

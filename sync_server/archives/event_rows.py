@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Column, ColumnElement, LargeBinary, MetaData, Table, select
 from sqlalchemy.orm import Session
 
-from shared.snapshot import Row, RowKind
+from shared.wire.snapshot import Row, RowKind
 from sync_server.archives.registry import EVENT_ROWS, LEFT_OUT, PACKED, EventRows
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, func, select
 from sqlalchemy.orm import Session
 
-from shared.snapshot import MovementKind, TicketState
+from shared.wire.snapshot import MovementKind, TicketState
 from sync_server.events.queries import Event
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.event_key import EventKey

@@ -19,9 +19,9 @@ from sync_server.events import queries as events
 from sync_server.monitoring import queries as monitoring
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.telemetry.logs import LOG
 
 DAY_MS: Final[Millis] = 24 * 3_600_000
 AT_ONCE: Final = 100

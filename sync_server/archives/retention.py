@@ -24,10 +24,10 @@ from sync_server.mail import service as mail
 from sync_server.monitoring import service as checks
 from sync_server.outbox import cleaning
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.tickets import names
 
 CHECK: Final = "retention"

@@ -15,7 +15,7 @@ from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("archives", __name__, url_prefix="/api", tag="Archives")

@@ -22,7 +22,7 @@ from sync_server.events import service as event_service
 from sync_server.events.lifecycle import status
 from sync_server.monitoring.rules import Alert
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.revisions import service as revisions
 
 LEASE_MS: Final = 120_000

@@ -9,7 +9,7 @@ from sync_server.archives.work import ArchiveWorker
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.jobs import HeavyJob
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 LOOK_EVERY_MS = 10_000
 POLICY_EVERY_MS = 3_600_000

@@ -17,9 +17,9 @@ from sync_server.devices import identity
 from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.scans import quarantine
 
 Progress = Callable[[str, int, int], None]

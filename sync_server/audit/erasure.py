@@ -13,7 +13,7 @@ from sync_server.audit import queries
 from sync_server.audit.models import PersonalRow
 from sync_server.audit.rules import canonical
 from sync_server.audit.service import AuditLine, record
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 ERASED = "audit.personal_values_erased"
 

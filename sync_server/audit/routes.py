@@ -9,7 +9,7 @@ from sync_server.audit import export, queries, schemas
 from sync_server.audit.models import ChainRow
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import organisation, requires
 
 bp = APIBlueprint("audit", __name__, url_prefix="/api", tag="Audit")

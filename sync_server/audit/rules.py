@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from shared.errors import Forbidden
 from shared.ids import NIL_ID
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.requests.principals import Actor
 
 PERSONAL: Final = frozenset({"email", "phone", "holder_name", "holder_email", "customer_name", "ip", "user_agent"})
 NAMED_PEOPLE: Final = frozenset({"user", "member", "supervisor", "customer", "ticket", "order"})

@@ -18,10 +18,10 @@ from sync_server.audit.service import LINES_TABLE
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.due import anything_due
 from sync_server.plumbing.jobs import MORE, Job
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.plumbing.sql.tables import UUID_TYPE
+from sync_server.plumbing.telemetry.logs import LOG
 
 BATCH_LINES = 2_000
 """Lines sealed in one transaction."""

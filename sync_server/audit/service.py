@@ -13,7 +13,7 @@ from shared.ids import Entropy, uuid7
 from sync_server.audit import rules
 from sync_server.audit.models import AuditRow, PersonalRow
 from sync_server.plumbing.database import database_of
-from sync_server.plumbing.principals import ActionContext, Actor
+from sync_server.plumbing.requests.principals import ActionContext, Actor
 from sync_server.plumbing.sql.bulk import insert_many
 
 SALT_BYTES = 16

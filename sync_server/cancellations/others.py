@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from sync_server.cancellations.models import CancellationRow
 from sync_server.checkout import queries as orders
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.tickets import queries as tickets
 from sync_server.tickets import service as ticket_service
 

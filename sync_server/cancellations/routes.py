@@ -22,7 +22,7 @@ from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import AnId, PageQuery, decode_cursor, encode_cursor
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, require, requires
 
 bp = APIBlueprint("cancellations", __name__, url_prefix="/api/events/<event_id>/cancellation", tag="Calling off")

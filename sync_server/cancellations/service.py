@@ -20,7 +20,7 @@ from sync_server.events import service as event_service
 from sync_server.events.lifecycle import status
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE, HeavyJob
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 
 BATCH_SIZE: Final = 20
 """Orders in one transaction: it holds the lock of their event for a tenth of a second or so."""

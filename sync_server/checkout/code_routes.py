@@ -20,7 +20,7 @@ from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.remaining import remaining_of

@@ -14,7 +14,7 @@ from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.rules import LineState, OrderState
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 from sync_server.plumbing.sql.bulk import among
 from sync_server.plumbing.sql.prepared import Prepared, from_json, placeholder
 

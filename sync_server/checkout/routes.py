@@ -32,7 +32,7 @@ from sync_server.checkout.shop_routes import bp as shop_bp
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 
 bp = APIBlueprint("orders", __name__, url_prefix="/api", tag="Orders")

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.checkout.codes.code_schemas import Codes
 from sync_server.checkout.models import DisputeRow, OrderLineRow, OrderRow
 from sync_server.checkout.money.ledger import Balance

@@ -12,7 +12,7 @@ from sync_server.checkout.orders.drafting import OrderRequest
 from sync_server.checkout.payments import paying
 from sync_server.checkout.payments.methods import PaymentMethod
 from sync_server.checkout.payments.paying import Arrived
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 
 

@@ -19,7 +19,7 @@ from sync_server.holds.shown_codes import shown_codes
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 
 bp = APIBlueprint("checkout_sessions", __name__, url_prefix="/api", tag="Checkout")

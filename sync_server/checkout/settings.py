@@ -14,7 +14,7 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.checkout.models import CheckoutSettingsRow
 from sync_server.checkout.money import epc
 from sync_server.checkout.stripe_keys import FIELDS, sealed_columns
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.asked_together import Question

@@ -17,7 +17,7 @@ from sync_server.checkout.payments.paying import OrderKey
 from sync_server.customers import browsers
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.web import SAFE_METHODS, current_principal, maybe_principal
 
 P = ParamSpec("P")

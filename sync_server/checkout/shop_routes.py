@@ -30,7 +30,7 @@ from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, requires
 from sync_server.seating.zone_access.entitlements import GuestIdKind, guest_key
 from sync_server.tickets import queries as tickets

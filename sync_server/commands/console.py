@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from shared.errors import GatehouseError, SettingsError
-from sync_server.plumbing.principals import ActionContext, Actor
+from sync_server.plumbing.requests.principals import ActionContext, Actor
 
 if TYPE_CHECKING:
     from sync_server.app import ServerRuntime

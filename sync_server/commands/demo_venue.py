@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating import event_layouts
 from sync_server.seating import service as seating
 from sync_server.seating.event_layouts import LayoutChoice

@@ -7,8 +7,9 @@ from typing import IO, Any
 import typer
 
 from shared.errors import NotFound
-from sync_server.accounts import invitations, links, logins, members, password_links, queries, second_factors, service
+from sync_server.accounts import invitations, links, members, queries, service
 from sync_server.accounts.rules import PLATFORM_ROLES
+from sync_server.accounts.sign_in import logins, password_links, second_factors
 from sync_server.commands.console import open_runtime, operator_context
 from sync_server.mail import bounces
 from sync_server.mail import service as mail

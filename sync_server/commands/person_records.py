@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound
-from sync_server.accounts import logins
 from sync_server.accounts import queries as accounts
+from sync_server.accounts.sign_in import logins
 from sync_server.audit import erasure
 from sync_server.commands.console import echo, open_runtime, operator_context, print_json
 from sync_server.commands.people import organisation_id
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.privacy import erasing, export
 from sync_server.privacy.people import Wanted
 

@@ -8,10 +8,10 @@ from apiflask import APIBlueprint
 from flask import Response
 from werkzeug.datastructures import Headers
 
-from sync_server.accounts import known_browsers
-from sync_server.accounts.passkey_ceremonies import Site
 from sync_server.accounts.queries import Organisation
 from sync_server.accounts.schemas import PasskeyOptions
+from sync_server.accounts.sign_in import known_browsers
+from sync_server.accounts.sign_in.passkey_ceremonies import Site
 from sync_server.customers import account_schemas as schemas
 from sync_server.customers import browsers, profile, queries, rules, service
 from sync_server.customers.browsers import for_customer, require_customer
@@ -21,7 +21,7 @@ from sync_server.customers.logins.sessions import Opened
 from sync_server.customers.models import CustomerRow
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.web import context
 
 bp = APIBlueprint("account", __name__, url_prefix="/api/o/<slug>/account", tag="Customers")

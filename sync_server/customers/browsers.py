@@ -13,15 +13,15 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Forbidden, NotFound, NotSignedIn
 from shared.ids import as_id
-from sync_server.accounts import known_browsers
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.queries import Organisation
+from sync_server.accounts.sign_in import known_browsers
 from sync_server.customers import cookies, queries, rules
 from sync_server.customers.cookies import GuestSession
 from sync_server.customers.logins import sessions
 from sync_server.customers.logins.sessions import Opened
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.web import SAFE_METHODS, maybe_principal
 
 P = ParamSpec("P")

@@ -12,7 +12,7 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.customers import queries
 from sync_server.customers.logins import sessions
 from sync_server.customers.models import CustomerLinkRow, CustomerPasskeyRow, CustomerRow
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 
 

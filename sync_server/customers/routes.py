@@ -9,13 +9,13 @@ from apiflask import APIBlueprint
 from flask import Request, Response, g, request
 
 from shared.errors import Forbidden, NotFound, NotSignedIn
-from sync_server.accounts.cookies import COOKIE as STAFF_COOKIE
 from sync_server.accounts.queries import Organisation
+from sync_server.accounts.sign_in.cookies import COOKIE as STAFF_COOKIE
 from sync_server.customers import browsers, cookies, rules, schemas, service
 from sync_server.customers.cookies import GuestSession
 from sync_server.customers.logins import sessions
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.web import SAFE_METHODS, context, current_request, maybe_principal
 
 bp = APIBlueprint("customers", __name__, url_prefix="/api/o/<slug>/session", tag="Guests")

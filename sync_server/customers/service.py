@@ -15,9 +15,9 @@ from sync_server.customers.cookies import GuestSession, new_csrf
 from sync_server.customers.logins import sessions
 from sync_server.customers.models import GuestRow
 from sync_server.customers.signals import GuestCreated, GuestRemoved
-from sync_server.plumbing.addresses import network_of, tells_apart
 from sync_server.plumbing.due import organisations_due
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.addresses import network_of, tells_apart
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 
 RETENTION_MS = 48 * 3_600_000

@@ -8,7 +8,7 @@ from sync_server.customers import service
 from sync_server.customers.logins import links, sessions
 from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 def wire(parts: Parts) -> None:

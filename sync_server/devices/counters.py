@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
-from shared.http_signatures import CounterWindow
+from shared.wire.http_signatures import CounterWindow
 from sync_server.devices.models import RequestCounter
 from sync_server.plumbing.sql.bulk import insert_many
 

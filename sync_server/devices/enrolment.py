@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from shared import enrolment
 from shared.clock import Millis
 from shared.errors import Conflict, Forbidden, GatehouseError, InvalidRequest
+from shared.wire import enrolment
 from sync_server.audit import service as audit
 from sync_server.devices import codes, queries, rules, service
 from sync_server.devices.models import Device, EnrolmentCode
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 
 

@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import Entropy, uuid7
-from shared.snapshot import DeviceRow
+from shared.wire.snapshot import DeviceRow
 from sync_server.devices import queries, rules
 from sync_server.devices.models import Assignment, Device, DeviceReport
 from sync_server.devices.rules import EventAssignment
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 

@@ -8,14 +8,14 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
-from shared.rows import EventDay
+from shared.wire.rows import EventDay
 from sync_server.events.dependents import EventPorts
 from sync_server.events.models import EventRecord
 from sync_server.events.signals import EventDaysChanged
 from sync_server.events.snapshot_rows import days
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.ports import ports_of
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 
 _ANY_DAY: Final = 0

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from sync_server.events.models import NOT_CALLED_OFF, EventRecord
-from sync_server.plumbing.folding import fold
-from sync_server.plumbing.slugs import slug_of
+from sync_server.plumbing.language.folding import fold
+from sync_server.plumbing.language.slugs import slug_of
 
 DUPLICATE_MESSAGE: Final = (
     "You already have an event with this name, venue and time. Open that one, or change the name or time of this one."

@@ -9,7 +9,7 @@ from typing import Any, Final
 from shared.lifecycle import EventStatus
 from sync_server.events.models import EventRecord
 from sync_server.events.rules import check_changeable
-from sync_server.plumbing.principals import Action, ActionContext
+from sync_server.plumbing.requests.principals import Action, ActionContext
 
 _DRAFTED, _DECIDED = Action.EDIT_EVENTS, Action.CHANGE_STATUS
 

@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from shared.lifecycle import ALLOWS, OVER, EventStatus
-from shared.snapshot import GateRow
+from shared.wire.snapshot import GateRow
 from sync_server.events import locked_events, rules
 from sync_server.events.models import BY_NOT_ENDED, NOT_ENDED, EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 from sync_server.venues import queries as venues
 
 Event = EventRecord

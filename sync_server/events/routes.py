@@ -21,7 +21,7 @@ from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.api.pagination import Page
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, require, requires, search
 
 bp = APIBlueprint("events", __name__, url_prefix="/api", tag="Events")

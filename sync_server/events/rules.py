@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus, sells
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 
 MIN_DURATION_MS: Final = 60_000
 SHORT_NOTICE_MS: Final = 24 * 3_600_000

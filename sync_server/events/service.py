@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import Entropy, uuid7
 from shared.lifecycle import EventStatus
-from shared.snapshot import AnyRow, Row
+from shared.wire.snapshot import AnyRow, Row
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
 from sync_server.events import changed_days, permissions, queries, rules, series_queries
@@ -26,9 +26,9 @@ from sync_server.events.snapshot_rows import days, own_rows, window, zone_row
 from sync_server.events.time_shift import TimeShift
 from sync_server.outbox import service as outbox
 from sync_server.outbox.service import Fact, Subject
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.language.slugs import code_of, slug_of
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
-from sync_server.plumbing.slugs import code_of, slug_of
 from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 from sync_server.venues import queries as venues

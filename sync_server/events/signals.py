@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shared.lifecycle import EventStatus
 from sync_server.events.time_shift import TimeShift
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import Signal
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.clock import Millis
 from shared.days import event_days
-from shared.snapshot import AnyRow, EventDay, EventRow, PolicyRow, WhenUncertain, ZoneRow
+from shared.wire.snapshot import AnyRow, EventDay, EventRow, PolicyRow, WhenUncertain, ZoneRow
 from sync_server.events.models import EventRecord, ZoneRecord
 
 _HOUR_MS = 3_600_000

@@ -16,7 +16,7 @@ from sync_server.exports.tables import Evening
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("exports", __name__, url_prefix="/api/events/<event_id>/exports", tag="Exports")

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.checkout import queries as orders
 from sync_server.checkout.money import ledger
 from sync_server.checkout.queries import Order, OrderFilter

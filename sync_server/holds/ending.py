@@ -18,7 +18,7 @@ from sync_server.holds.signals import HoldsEnded
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange

@@ -16,7 +16,7 @@ from sync_server.holds.taking import places, seats
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 BATCH_SIZE = 500
 COUNTER_RETENTION_MS = 2 * 24 * 3_600_000

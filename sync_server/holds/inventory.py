@@ -24,7 +24,7 @@ from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldSta
 from sync_server.holds.taking import places, seats
 from sync_server.holds.taking.places import ZoneDays
 from sync_server.holds.taking.seat_claims import SeatDay
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.plans.seat_plans import event_plan, find_event_plan
 

@@ -22,7 +22,7 @@ from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import places, seats
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.ports import ports_of
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.seating.plans.seat_plans import know_plan
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import GatehouseError
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 @dataclass(frozen=True, slots=True)

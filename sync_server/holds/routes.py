@@ -31,7 +31,7 @@ from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import (
     client_address,
     context,

@@ -27,8 +27,8 @@ from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import places, seats
 from sync_server.holds.taking.places import ZoneDays
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.addresses import tells_apart, within
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.addresses import tells_apart, within
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.plans.seat_plans import find_event_plan

@@ -14,7 +14,7 @@ from sync_server.listings.rules import HOUR, INTEREST_HOURS, JOIN_WEIGHT
 from sync_server.outbox.catalogue import kind_of
 from sync_server.outbox.signals import JoinedElsewhere
 from sync_server.plumbing.jobs import Message
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
 
 _ADD: Final = "ON CONFLICT (event_id, hour) DO UPDATE SET weight = event_interest.weight + excluded.weight"

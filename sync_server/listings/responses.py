@@ -18,7 +18,7 @@ from sync_server.events.rules import sale_status
 from sync_server.listings import cursors, event_json, queries
 from sync_server.listings.queries import Filter
 from sync_server.plumbing.caching import cache
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 from sync_server.plumbing.parts import Parts
 
 QUERIES: Final = {"latest": queries.latest, "trending": queries.trending}

@@ -8,9 +8,9 @@ from hashlib import blake2b
 from apiflask import APIBlueprint
 from flask import Response, request
 
-from sync_server.accounts.cookies import COOKIE
+from sync_server.accounts.sign_in.cookies import COOKIE
 from sync_server.listings import responses, schemas
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import search
 

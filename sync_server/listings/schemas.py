@@ -11,7 +11,7 @@ from sync_server.events.rules import Mark
 from sync_server.listings.responses import FeedCriteria
 from sync_server.listings.search_words import split_words
 from sync_server.plumbing.api.schemas import Query, Time
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 
 MAX_SEARCH_LETTERS = 5_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 
 MAX_WORD_LETTERS = 60
 """Longer words are cut, and found by their beginning."""

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, aliased
 from shared.clock import Millis
 from sync_server.listings.models import Generation, Interest, Listing, Place
 from sync_server.listings.rules import HOUR, INTEREST_HOURS, score
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 PLACES: Final = 1_000
 """How many events have a place; all others follow by their start."""

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
 from shared.movements import span_of_today
-from shared.snapshot import GateRow, RowKind, unpack
+from shared.wire.snapshot import GateRow, RowKind, unpack
 from sync_server.devices import queries as devices
 from sync_server.devices.rules import is_silent
 from sync_server.events.queries import EventHead

@@ -17,7 +17,7 @@ from sync_server.live.sources import FactStream
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.messaging import bus
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import organisation, requires
 from sync_server.waiting.handing_over import ReaderKind, Stream, hand_over
 

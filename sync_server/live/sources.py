@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from shared.errors import NotFound
-from shared.numerals import whole
+from shared.words.numerals import whole
 from sync_server.events import public_queries
 from sync_server.events.queries import VISIBLE_STATUSES, EventDetails
 from sync_server.events.rules import mark

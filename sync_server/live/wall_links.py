@@ -16,7 +16,7 @@ from shared.ids import uuid7
 from sync_server.audit import service as audit
 from sync_server.live.models import WallLinkRow
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 
 MOST: Final = 20

@@ -16,10 +16,10 @@ from sync_server.mail.ports import MailPorts
 from sync_server.mail.rules import Outcome, State
 from sync_server.mail.smtp import MailServer, Unreachable
 from sync_server.plumbing.due import organisations_due
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Listener
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.ports import ports_of
+from sync_server.plumbing.telemetry.logs import LOG
 
 LOOK_EVERY_S: Final = 5.0
 BATCH_SIZE: Final = 10

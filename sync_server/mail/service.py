@@ -20,7 +20,7 @@ from sync_server.mail.rules import State
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.ports import ports_of
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 
 POSTED: Final = "mail:posted"

@@ -16,8 +16,8 @@ from sync_server.monitoring.models import ActiveAlertRow, CheckRow
 from sync_server.monitoring.rules import Alert
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 
 ALERTS: Final = "alerts"
 INTERVAL_MS: Final[Millis] = 60_000

@@ -14,9 +14,9 @@ from sync_server.events.active_events import venue_ids_by_event
 from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import LOG_SUBJECTS, Message, Subscriber
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 
 MAX_VENUES: Final = 10_000
 

@@ -17,8 +17,8 @@ from sync_server.monitoring.alert_log import ALERTS
 from sync_server.monitoring.gate_lag import gate_lag
 from sync_server.monitoring.rules import AlertKind
 from sync_server.outbox import queries as outbox
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seating.figures import BOUNDS
 from sync_server.webhooks import queries as webhooks
 

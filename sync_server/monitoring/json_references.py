@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import is_uuid, uuid7
-from shared.numerals import whole
+from shared.words.numerals import whole
 from sync_server.audit.rules import INSTALLATION
 from sync_server.monitoring.references import (
     APPEND_ONLY_TABLES,

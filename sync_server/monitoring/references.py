@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import JSON, Column, Integer, MetaData, String, Table
 
-from shared.rows import RowKind
+from shared.wire.rows import RowKind
 
 TENANT_COLUMN: Final = "organisation_id"
 

@@ -8,7 +8,7 @@ from sync_server.monitoring import queries, schemas
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import current_principal, organisation, requires
 
 bp = APIBlueprint("monitoring", __name__, url_prefix="/api", tag="Alerts")

@@ -18,7 +18,7 @@ from sync_server.monitoring.sum_checks import EVERY_MS, SumCheck
 from sync_server.monitoring.tenant_checks import TenantReference, find
 from sync_server.plumbing.jobs import MORE, HeavyJob, Job
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating.event_seatings import event_seatings_of
 
 RETRY_CLAIM_MS: Millis = 600_000

@@ -19,7 +19,7 @@ from sync_server.monitoring import service
 from sync_server.monitoring.models import FigureRow
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating.event_seating import EventSeating
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.figures import Figure, hold_figures, seating_figures

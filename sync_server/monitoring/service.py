@@ -16,8 +16,8 @@ from sync_server.monitoring import queries
 from sync_server.monitoring.json_references import Batch, TableScan, table_scans
 from sync_server.monitoring.models import CheckRow, FindingRow
 from sync_server.monitoring.tenant_checks import Finding, TenantReference, find, tenant_references
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.telemetry.logs import LOG
 
 NIGHTLY: Final = "nightly"
 SUMS: Final = "sums"

@@ -12,9 +12,9 @@ from sync_server.monitoring import service
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sums import Summed
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.scans.attendance import flows, inside
 from sync_server.tickets import ticket_counts
 

@@ -30,7 +30,7 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE, Job, Message, Subscriber
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.tickets import queries as tickets
 from sync_server.waiting_list import links
 from sync_server.waiting_list import queries as waiting_list

@@ -15,7 +15,7 @@ from sync_server.order_mails.messages import Message
 from sync_server.order_mails.values import Reader
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 @dataclass(frozen=True, slots=True)

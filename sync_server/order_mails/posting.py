@@ -18,7 +18,7 @@ from sync_server.order_mails import messages
 from sync_server.order_mails.messages import Message
 from sync_server.order_mails.values import Reader, order_values
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.ticket_files import files
 
 TICKETS_FILE: Final = "order_tickets"

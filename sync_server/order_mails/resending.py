@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from sync_server.accounts import throttling
 from sync_server.accounts.rules import Limit
-from sync_server.accounts.throttling import Tried
+from sync_server.accounts.sign_in import throttling
+from sync_server.accounts.sign_in.throttling import Tried
 from sync_server.checkout import queries as orders
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.order_mails import posting
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 MAILED_TICKETS: Final = Limit("tickets by mail of", 2, 5 * 60_000, 12 * 3_600_000, 24 * 3_600_000)
 """Of one order, whoever asks for them: a buyer who looks for a mail needs one or two."""

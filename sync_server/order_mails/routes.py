@@ -18,7 +18,7 @@ from sync_server.order_mails.news import told_of_events
 from sync_server.order_mails.values import Reader, sample_values
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.ticket_files.words import language_of
 

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import LOG_SUBJECTS
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 
 
 def log_change(session: Session, context: ActionContext, fact: Any) -> None:

@@ -14,7 +14,7 @@ from sync_server.outbox.cursors import BROKER, RELAY
 from sync_server.outbox.models import CursorRow, OutboxRow, ProcessedMessage, RetryRow
 from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 RETENTION_MS: Final = 7 * 24 * 3_600_000
 BATCH_SIZE: Final = 2_000

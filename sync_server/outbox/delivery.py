@@ -11,9 +11,9 @@ from sync_server.outbox.cursors import LeaseLostError
 from sync_server.outbox.models import RetryRow
 from sync_server.outbox.retries import Stream
 from sync_server.plumbing.jobs import Message, Subscriber
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 
 BACKLOG = 500
 """How many facts of an organisation are read at once for a subscriber that is behind."""

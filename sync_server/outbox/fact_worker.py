@@ -11,8 +11,8 @@ from sqlalchemy.exc import OperationalError
 from sync_server.outbox.broker.relay import BrokerRelay
 from sync_server.outbox.relay import Relay
 from sync_server.plumbing.backends import Loop
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 
 LOOK_EVERY_S = 10.0
 """How late facts are found at most that nobody announced, and those of a worker that died."""

@@ -16,7 +16,7 @@ from sync_server.outbox.notifications import bus_notes
 from sync_server.plumbing.jobs import Subscriber
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.spans import Span
+from sync_server.plumbing.telemetry.spans import Span
 
 BATCH = 1_000
 MOST_LINKS = 32

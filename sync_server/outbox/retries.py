@@ -14,7 +14,7 @@ from sync_server.outbox.models import CursorRow, RetryRow
 from sync_server.outbox.rules import is_dead, pause
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.jobs import Message
-from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.telemetry.logs import LOG
 
 Stream = tuple[str, str]
 """The organisation, and the stream of its facts."""

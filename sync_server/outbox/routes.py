@@ -8,7 +8,7 @@ from shared.ids import NIL_ID
 from sync_server.outbox import queries, schemas, service
 from sync_server.plumbing.api.pagination import AnId, decode_cursor, paginate
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("facts", __name__, url_prefix="/api/facts", tag="Facts")

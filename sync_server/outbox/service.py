@@ -20,11 +20,11 @@ from sync_server.outbox.models import OutboxRow, StatementTime
 from sync_server.outbox.queries import StoredFact
 from sync_server.outbox.rules import State, stream_of
 from sync_server.outbox.signals import FactRecorded
-from sync_server.plumbing import tracing
 from sync_server.plumbing.database import after_commit, database_of
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql.bulk import insert_many
+from sync_server.plumbing.telemetry import tracing
 
 _QUEUED = "facts"
 

@@ -19,7 +19,6 @@ from shared.ids import Entropy
 from sync_server.plumbing.ports import Ports
 from sync_server.plumbing.private_files import create_private
 from sync_server.plumbing.signals import Signals
-from sync_server.plumbing.spans import NO_SPANS, Spans
 from sync_server.plumbing.sql import index_hints, late_writes, statement_spans
 from sync_server.plumbing.sql.autocommit import AutocommitPool, Pooler
 from sync_server.plumbing.sql.connecting import NO_LIMITS, Limits, arguments, connect_patiently
@@ -27,6 +26,7 @@ from sync_server.plumbing.sql.failures import leave_values_out
 from sync_server.plumbing.sql.group_commit import GroupCommit
 from sync_server.plumbing.sql.late_writes import LateWritingSession
 from sync_server.plumbing.sql.living_connections import replace_dead_connections
+from sync_server.plumbing.telemetry.spans import NO_SPANS, Spans
 
 COMMITS: ContextVar[int] = ContextVar("commits", default=0)
 """How often this thread, or this request, has committed: nothing of it may be run again once it has."""

@@ -12,7 +12,7 @@ from shared.clock import Millis
 from shared.trace import heard
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.messaging.bus import Notification
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 MORE: Final = object()
 """Returned by a job that stopped early to let others write: it is due again at once."""

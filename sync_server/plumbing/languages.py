@@ -6,8 +6,8 @@ from typing import Final
 
 from flask import Response, request
 
+from sync_server.plumbing.language.texts import LANGUAGES, language_of
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.texts import LANGUAGES, language_of
 
 PARAMETER: Final = "lang"
 COOKIE: Final = "gatehouse_language"

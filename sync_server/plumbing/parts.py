@@ -17,10 +17,10 @@ from sync_server.plumbing.caching.cache import Cache
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.jobs import HeavyJob, Job, Subscriber
 from sync_server.plumbing.messaging.bus import Bus
-from sync_server.plumbing.metrics import Metrics
-from sync_server.plumbing.principals import Action, Principal
+from sync_server.plumbing.requests.principals import Action, Principal
 from sync_server.plumbing.sealing import Sealer
-from sync_server.plumbing.spans import NO_SPANS, Spans
+from sync_server.plumbing.telemetry.metrics import Metrics
+from sync_server.plumbing.telemetry.spans import NO_SPANS, Spans
 
 EXTENSION = "gatehouse"
 

@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from shared.clock import MonotonicClock
-from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.telemetry.logs import LOG
 
 T = TypeVar("T")
 

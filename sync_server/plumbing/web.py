@@ -17,16 +17,17 @@ from werkzeug.routing import IntegerConverter, Map
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn
 from shared.ids import as_id, uuid7
-from sync_server.plumbing import error_pages, tracing
 from sync_server.plumbing.database import COMMITS
-from sync_server.plumbing.json_requests import JsonRequest, StrictJson
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.metrics import known_method
+from sync_server.plumbing.language.wording import in_words
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import SYSTEM, Action, ActionContext, Actor, Principal
+from sync_server.plumbing.requests import error_pages
+from sync_server.plumbing.requests.json_requests import JsonRequest, StrictJson
+from sync_server.plumbing.requests.principals import SYSTEM, Action, ActionContext, Actor, Principal
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
 from sync_server.plumbing.stated import stated
-from sync_server.plumbing.wording import in_words
+from sync_server.plumbing.telemetry import tracing
+from sync_server.plumbing.telemetry.logs import LOG
+from sync_server.plumbing.telemetry.metrics import known_method
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from sync_server.customers import profile
 from sync_server.mail import service as mail
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.tables import Base
 from sync_server.privacy import export, people

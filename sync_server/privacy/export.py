@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, LargeBinary, Table, or_, select
 from sqlalchemy.orm import Session
 
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from sync_server.audit import service as audit
 from sync_server.plumbing.api.schemas import iso
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.tables import Base, Unsigned64
 from sync_server.privacy import people

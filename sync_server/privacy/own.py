@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from shared.lifecycle import OVER
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.audit import service as audit
 from sync_server.checkout import queries as orders
 from sync_server.checkout.orders import buyers
@@ -20,7 +20,7 @@ from sync_server.customers import queries as customers
 from sync_server.events import queries as events
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import ActionContext, Principal
+from sync_server.plumbing.requests.principals import ActionContext, Principal
 from sync_server.plumbing.sealing import Sealer
 from sync_server.privacy import erasing, export, people
 from sync_server.privacy.people import Person, Wanted

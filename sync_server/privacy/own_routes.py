@@ -12,7 +12,7 @@ from sync_server.customers import browsers, rules
 from sync_server.customers.browsers import for_customer
 from sync_server.customers.logins import passwords
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.web import context
 from sync_server.privacy import own, schemas
 

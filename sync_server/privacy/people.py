@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest
 from sync_server.accounts import queries as accounts
-from sync_server.accounts.logins import checked_address
+from sync_server.accounts.sign_in.logins import checked_address
 from sync_server.checkout.orders import buyers
 from sync_server.customers import queries as customers
 from sync_server.mail import service as mail

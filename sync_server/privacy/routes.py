@@ -8,7 +8,7 @@ from apiflask import APIBlueprint
 from flask import Response
 
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.privacy import erasing, export, schemas
 

@@ -12,7 +12,7 @@ from sync_server.events import queries as events
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.ports import ports_of
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.queueing import draw, queries, rules
 from sync_server.queueing.models import EntryState, EventQueueRow, QueueEntryRow

@@ -20,7 +20,7 @@ from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires, signed_in
 from sync_server.queueing import admission, guest_places, queries, schemas, service
 from sync_server.queueing.figures import queue_figures

@@ -18,7 +18,7 @@ from sync_server.events import queries as events
 from sync_server.events.permissions import Part
 from sync_server.holds.event_handlers import bump_sale_version
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import writes
 from sync_server.queueing import draw, queries, rules

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from shared.rows import EventDay
+from shared.wire.rows import EventDay
 from sync_server.checkout import queries as checkout
 from sync_server.checkout.sessions import queries as sessions
 from sync_server.events import chosen_days, snapshot_rows

@@ -8,7 +8,7 @@ from sync_server.events import queries as events
 from sync_server.events.queries import EventFilter
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import organisation, requires
 from sync_server.reports import schemas
 from sync_server.reports.funnel import funnel

@@ -10,7 +10,7 @@ from shared.clock import Millis
 from sync_server.events import service as event_service
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.reseating import queries, service
 from sync_server.reseating.models import ReseatingRecord
 from sync_server.seating import event_layouts

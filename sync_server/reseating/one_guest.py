@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, Forbidden, NotFound
 from shared.lifecycle import OVER, EventStatus
-from shared.snapshot import TicketState
 from shared.tickets import TicketFlags
+from shared.wire.snapshot import TicketState
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.holds import inventory
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.reseating.planning import WHEELCHAIR
 from sync_server.reseating.sides import Side
 from sync_server.seating import event_layouts, queries

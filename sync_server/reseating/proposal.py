@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.reseating.carryover import CarriedOver, carry_over
 from sync_server.reseating.fingerprints import ResolvedMove, fingerprint
 from sync_server.reseating.general_admission import ZoneMove, zone_moves

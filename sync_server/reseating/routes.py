@@ -12,7 +12,7 @@ from shared.errors import NotFound
 from sync_server.plumbing.api import idempotency
 from sync_server.plumbing.api.pagination import PageQuery, decode_cursor
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action, ActionContext
+from sync_server.plumbing.requests.principals import Action, ActionContext
 from sync_server.plumbing.web import context, organisation, require, requires
 from sync_server.reseating import batches, one_guest, queries, schemas, service
 from sync_server.reseating.models import ReseatingRecord

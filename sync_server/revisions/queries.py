@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Select, func, literal, select, tuple_, type_c
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.snapshot import EventRow, Position, Row, RowKind, unpack
+from shared.wire.snapshot import EventRow, Position, Row, RowKind, unpack
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.tables import Unsigned64
 from sync_server.revisions.models import HeadRow, LineageRow, RevisionRow, SnapshotRow, SupersededRow

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import Entropy
-from shared.snapshot import (
+from shared.wire.snapshot import (
     EMPTY_DIGEST,
     FRAME_ROWS,
     MAX_FRAME_ROWS,

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among
 from sync_server.revisions.models import RevisionRow, SnapshotRow, SupersededRow

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict, InvalidRequest
 from sync_server.audit import service as audit
 from sync_server.devices import queries as devices
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.scans.models import Journal
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from shared.scans import Anchor, Boot, Entry, Timeline, anchor_of
+from shared.journal.scans import Anchor, Boot, Entry, Timeline, anchor_of
 
 StoredAnchor = tuple[int, int, int]
 """An anchor as (monotonic, server, round trip)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.clock import Millis
-from shared.scans import Entry, EntryKind
+from shared.journal.scans import Entry, EntryKind
 
 MOST_CORRECTED: Final = 100_000
 

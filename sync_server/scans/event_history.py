@@ -10,8 +10,8 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.scans import Entry
-from shared.snapshot import (
+from shared.journal.scans import Entry
+from shared.wire.snapshot import (
     AnyRow,
     EventRow,
     GateRow,

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.scans import decode
+from shared.journal.scans import decode
 from sync_server.scans.models import BY_GAPS, GAPS, ScanEntry
 from sync_server.scans.rules import declared_gap
 

@@ -8,14 +8,14 @@ from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.scans import UNKNOWN_MS, Entry, EntryKind, decode, zone_of
+from shared.journal.scans import UNKNOWN_MS, Entry, EntryKind, decode, zone_of
 from sync_server.accounts import queries as accounts
 from sync_server.audit import service as audit
 from sync_server.events import queries as events
 from sync_server.events.lifecycle import emptying
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.scans.decisions import Decision, Decisions, change_of, is_decision
 from sync_server.scans.models import BY_DECISIONS, DECISIONS, ScanEntry
 from sync_server.scans.storage import Stored, Touched

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from sqlalchemy.orm import Session
 
 from shared.admission import Direction, Mode
-from shared.scans import Entry, EntryKind, movement_of
-from shared.snapshot import Movement
+from shared.journal.scans import Entry, EntryKind, movement_of
+from shared.wire.snapshot import Movement
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions import service as revisions

@@ -9,7 +9,7 @@ from shared.errors import Conflict
 from sync_server.audit import service as audit
 from sync_server.devices import queries as devices
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import revoked, service
 from sync_server.scans.models import Journal, ScanEntry

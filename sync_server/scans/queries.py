@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, aliased
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from shared.snapshot import Movement, MovementKind
+from shared.wire.snapshot import Movement, MovementKind
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among

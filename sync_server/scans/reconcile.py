@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Protocol
 
 from shared.admission import ENTRY_ROWS, GROUND_ROWS, Attempt, Direction, Mode, Override, Passage, Room, Verdict, decide
-from shared.as_printed import as_printed
+from shared.journal.scans import Entry, EntryKind, annulled_by, encode, zone_of
 from shared.reasons import Reason
-from shared.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
-from shared.scans import Entry, EntryKind, annulled_by, encode, zone_of
 from shared.tickets import ReadTicket, Ticket
+from shared.wire.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
+from shared.words.as_printed import as_printed
 
 
 @dataclass(frozen=True, slots=True)

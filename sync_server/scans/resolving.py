@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict, InvalidRequest
 from sync_server.events import queries as events
 from sync_server.outbox import service as outbox
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.scans import queries
 from sync_server.scans.models import ConflictRow
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from shared.scans import decode
+from shared.journal.scans import decode
 from sync_server.scans import boots
 from sync_server.scans.models import Journal, ScanEntry
 from sync_server.scans.rules import Line, QuarantineReason

@@ -7,7 +7,7 @@ from apiflask import APIBlueprint
 from sync_server.devices import queries as devices
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 from sync_server.scans import alarms, gaps, gate_decisions, quarantine, queries, resolving, schemas
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from shared.errors import Unreadable
-from shared.scans import Entry, EntryKind, decode, entry_hash
+from shared.journal.scans import Entry, EntryKind, decode, entry_hash
 
 MAX_SEQ = 2**53
 

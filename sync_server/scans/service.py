@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import Untrusted
-from shared.scans import verify_head
+from shared.journal.scans import verify_head
 from sync_server.devices.queries import EnrolledDevice
 from sync_server.events import queries as events
 from sync_server.outbox import service as outbox
 from sync_server.plumbing.database import database_of
-from sync_server.plumbing.principals import ActionContext, Actor
+from sync_server.plumbing.requests.principals import ActionContext, Actor
 from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import gate_decisions, movements, revoked, rules, storage, ticket_reconciliation
 from sync_server.scans.conflicts import FoundConflict

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.attempts import Mode
 from shared.clock import Millis
-from shared.scans import GENESIS, Entry, EntryKind, Timeline, anchor_of, decode
+from shared.journal.scans import GENESIS, Entry, EntryKind, Timeline, anchor_of, decode
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.bulk import array_literal, insert_many

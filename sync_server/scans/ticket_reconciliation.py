@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from shared.admission import Direction
 from shared.clock import Millis
-from shared.scans import Entry, decode
+from shared.journal.scans import Entry, decode
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.bulk import among, insert_many, insert_missing

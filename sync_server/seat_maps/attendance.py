@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from shared.snapshot import EventDay
+from shared.wire.snapshot import EventDay
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import day_not_found
 from sync_server.revisions import queries as revisions

@@ -12,7 +12,7 @@ from shared.errors import InvalidRequest
 from sync_server.events import queries as events
 from sync_server.holds import queries as holds
 from sync_server.holds import service
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seat_maps.map_inputs import load_inputs
 from sync_server.seating import event_layouts, queries
 from sync_server.seating.event_layouts import LayoutChoice

@@ -15,10 +15,10 @@ from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.jobs import Message, Subscriber
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Notification, occupancy_topic
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seat_maps import counters
 from sync_server.seat_maps.map_cache import MapCache
 from sync_server.seat_maps.occupancy import shown, with_percents

@@ -18,7 +18,7 @@ from sync_server.accounts.access import still_allowed
 from sync_server.events.rules import mark
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.seat_maps import attendance, counters, editing, schemas
 from sync_server.seat_maps.map_cache import MapSnapshot

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.plumbing.due import organisations_due
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.seat_maps.models import SeatMapChange, SeatMapHead
 

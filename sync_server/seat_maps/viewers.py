@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shared.errors import NotFound
 from shared.lifecycle import ALLOWS
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import maybe_principal
 from sync_server.seat_maps.map_inputs import MapInputs
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from shared.errors import NotFound
 from shared.lifecycle import ALLOWS
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seat_maps import queries
 from sync_server.seat_maps.event_handlers import ANY_MAP
 from sync_server.seat_maps.map_json import ENCODINGS

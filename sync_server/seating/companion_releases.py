@@ -16,7 +16,7 @@ from sync_server.events.active_events import active_event_ids
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.models import CompanionReleaseRecord, EventLayoutRecord
 from sync_server.seating.plans.seat_plan import SeatPlan

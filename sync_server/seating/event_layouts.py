@@ -16,7 +16,7 @@ from sync_server.events import service as event_service
 from sync_server.events.permissions import Part, check_part
 from sync_server.events.rules import check_changeable
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.seating import queries, rules
 from sync_server.seating.layouts.overlay import Deltas, EventZone, LayoutZone, check_deltas, event_zones

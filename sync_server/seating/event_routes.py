@@ -14,7 +14,7 @@ from sync_server.events import queries as events_queries
 from sync_server.events import service as events
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, require, requires
 from sync_server.seating import event_layouts, event_schemas, queries, stranded_seats
 from sync_server.seating.event_seating import EventSeating, HeldBack, require_offer

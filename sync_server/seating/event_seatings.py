@@ -15,9 +15,9 @@ from shared.clock import Millis
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.metrics import Metrics
 from sync_server.plumbing.parts import Parts, parts
 from sync_server.plumbing.ports import ports_of
+from sync_server.plumbing.telemetry.metrics import Metrics
 from sync_server.seating.event_seating import EventSeating
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import event_plan

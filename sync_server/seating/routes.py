@@ -13,7 +13,7 @@ from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 from sync_server.seating import queries, schemas, service
 from sync_server.seating.event_routes import bp as event_bp

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from shared.errors import Conflict, Forbidden, InvalidRequest, Unavailable
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.seating.layouts.plan import AccessMode, ZoneType
 from sync_server.seating.search.offers import AccessibilityRules, AllocationRules, Refusal
 

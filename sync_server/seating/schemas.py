@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from sync_server.plumbing.addresses import canonical_network
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import FreeJson
 from sync_server.plumbing.api.schemas import Id, IsoTime, Name, PatchBody, Query, RequestBody, View
+from sync_server.plumbing.requests.addresses import canonical_network
 from sync_server.seating.layouts.plan import (
     AccessMode,
     Category,

@@ -15,7 +15,7 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events.rules import CLOSED_STATUSES
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.principals import ActionContext, Principal
+from sync_server.plumbing.requests.principals import ActionContext, Principal
 from sync_server.plumbing.sql.writes import change
 from sync_server.seating import layout_rows, queries, rules
 from sync_server.seating.layout_rows import PreparedLayout, prepare

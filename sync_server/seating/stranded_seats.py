@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict, InvalidRequest
 from sync_server.events import queries as events
 from sync_server.events.service import record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating import event_layouts
 from sync_server.seating.event_seating import EventSeating, HeldBack
 from sync_server.seating.plans.seat_plans import seat_plan

@@ -18,7 +18,7 @@ from sync_server.checkout.payments.refunding import Refund
 from sync_server.checkout.queries import Order, Ordered
 from sync_server.checkout.rules import LineState
 from sync_server.events import queries as events
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.self_service import owners, rules, settings, transfers
 from sync_server.tickets import queries as tickets
 

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, InvalidRequest
 from sync_server.customers import profile, queries
-from sync_server.plumbing.principals import ActionContext, Principal
+from sync_server.plumbing.requests.principals import ActionContext, Principal
 from sync_server.plumbing.sealing import Sealer
 from sync_server.seating.zone_access import memberships
 from sync_server.seating.zone_access.memberships import Membership

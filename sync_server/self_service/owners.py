@@ -9,12 +9,12 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.checkout import queries as orders
 from sync_server.checkout.queries import OrderFilter
 from sync_server.customers import queries as customers
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import queries as scans
 from sync_server.self_service.models import TransferRow

@@ -8,8 +8,8 @@ from apiflask import APIBlueprint
 from flask import Response, request
 from sqlalchemy.orm import Session
 
-from sync_server.accounts import throttling
-from sync_server.accounts.throttling import Tried
+from sync_server.accounts.sign_in import throttling
+from sync_server.accounts.sign_in.throttling import Tried
 from sync_server.checkout import queries as orders
 from sync_server.checkout import schemas as order_schemas
 from sync_server.checkout import views as order_views
@@ -24,7 +24,7 @@ from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action, Principal
+from sync_server.plumbing.requests.principals import Action, Principal
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.self_service import cancelling, memberships, owners, schemas, settings, transfers, views
 from sync_server.self_service.owners import TicketKey

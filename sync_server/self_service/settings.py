@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from sync_server.accounts.service import lock_organisation
 from sync_server.audit.service import AuditLine, record
 from sync_server.events.queries import EventDetails
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.self_service.models import SelfServiceSettingsRow
 from sync_server.self_service.rules import HOUR_MS, MINUTE_MS, Allowed

@@ -15,10 +15,10 @@ from shared.clock import Millis
 from shared.errors import Conflict, NotFound, TooMany
 from shared.ids import uuid7
 from sync_server.accounts import queries as accounts
-from sync_server.accounts import throttling
-from sync_server.accounts.logins import checked_address
-from sync_server.accounts.passwords import new_token, token_hash
-from sync_server.accounts.throttling import Tried
+from sync_server.accounts.sign_in import throttling
+from sync_server.accounts.sign_in.logins import checked_address
+from sync_server.accounts.sign_in.passwords import new_token, token_hash
+from sync_server.accounts.sign_in.throttling import Tried
 from sync_server.audit.service import AuditLine, record
 from sync_server.checkout import queries as orders
 from sync_server.checkout.orders.locking import lock_order
@@ -27,7 +27,7 @@ from sync_server.mail import service as mail
 from sync_server.mail.letters import Letter
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.self_service import owners, rules, settings
 from sync_server.self_service.models import TransferRow
 from sync_server.self_service.owners import TicketKey

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.checkout import queries as orders
 from sync_server.events import queries as events
 from sync_server.plumbing.api.schemas import iso
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.sealing import Sealer
 from sync_server.self_service import owners
 from sync_server.self_service.models import TransferRow

@@ -17,8 +17,8 @@ from shared.errors import GatehouseError, NotFound, TooMany
 from sync_server.appearance import accents
 from sync_server.appearance.moments import Style
 from sync_server.plumbing import languages
+from sync_server.plumbing.language.texts import LANGUAGES, Translator, translator
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.texts import LANGUAGES, Translator, translator
 from sync_server.plumbing.web import error_response, request_id
 from sync_server.storefront.shops import Shop, shop_of
 from sync_server.waiting.handing_over import listener_url

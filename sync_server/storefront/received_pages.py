@@ -13,8 +13,8 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context
 from sync_server.self_service import transfers, views
+from sync_server.storefront.account.drawn_codes import shown_tickets
 from sync_server.storefront.cards import millis
-from sync_server.storefront.drawn_codes import shown_tickets
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.refusals import in_words
 from sync_server.storefront.visitors import require_same_site

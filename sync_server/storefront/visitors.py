@@ -16,7 +16,7 @@ from sync_server.customers.cookies import GuestSession
 from sync_server.customers.logins import sessions
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.plumbing.web import context
 from sync_server.storefront.page import Page
 

@@ -8,8 +8,8 @@ from shared.errors import GatehouseError
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context
-from sync_server.storefront import baskets
-from sync_server.storefront.baskets import Basket
+from sync_server.storefront.buying import baskets
+from sync_server.storefront.buying.baskets import Basket
 from sync_server.storefront.cards import millis
 from sync_server.storefront.event_pages import shown
 from sync_server.storefront.page import Page, bp, page_of, render

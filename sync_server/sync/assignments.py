@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from shared import protocol
-from shared.snapshot import GateRow, RowKind, unpack
+from shared.wire import protocol
+from shared.wire.snapshot import GateRow, RowKind, unpack
 from sync_server.devices import queries as devices
 from sync_server.devices.rules import EventAssignment
 from sync_server.plumbing.event_key import EventKey

@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 from sqlalchemy.orm import Session
 
-from shared import protocol
 from shared.clock import Millis
 from shared.errors import GatehouseError
+from shared.wire import protocol
 from sync_server.accounts import queries as accounts
 from sync_server.devices import enrolment, service
 from sync_server.devices.queries import EnrolledDevice
 from sync_server.devices.service import Passing, Report
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import service as scans
 from sync_server.sync import assignments

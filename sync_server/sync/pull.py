@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.orm import Session
 
-from shared import protocol
 from shared.clock import Millis
 from shared.errors import NotFound
-from shared.frames import MAX_FRAME_ROWS
-from shared.protocol import Batch, EventAt
-from shared.snapshot import movements_to_bytes, to_frame
+from shared.wire import protocol
+from shared.wire.frames import MAX_FRAME_ROWS
+from shared.wire.protocol import Batch, EventAt
+from shared.wire.snapshot import movements_to_bytes, to_frame
 from sync_server.devices import queries as devices
 from sync_server.devices import rules
 from sync_server.devices.queries import EnrolledDevice

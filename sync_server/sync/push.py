@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from shared import protocol
 from shared.clock import Millis
+from shared.wire import protocol
 from sync_server.devices.queries import EnrolledDevice
 from sync_server.plumbing.sealing import Sealer
 from sync_server.scans import service as scans

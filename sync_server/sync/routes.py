@@ -11,16 +11,16 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
-from shared import protocol
 from shared.errors import GatehouseError, InvalidRequest, NotFound, TooLarge
-from shared.numerals import whole
+from shared.wire import protocol
+from shared.words.numerals import whole
 from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
 from sync_server.devices.identity import server_key
 from sync_server.devices.rules import DeviceAction
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.plumbing.web import context, request_id
 from sync_server.revisions.service import gates_topic
 from sync_server.sync import hello, pull, push

@@ -11,10 +11,10 @@ from typing import Any, TypeVar, cast
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from flask import Response, g, request
 
-from shared import http_signatures, protocol
 from shared.clock import Clock
 from shared.errors import GatehouseError, InvalidRequest, TooLarge, Untrusted
-from shared.http_signatures import Channel, SignedRequest
+from shared.wire import http_signatures, protocol
+from shared.wire.http_signatures import Channel, SignedRequest
 from sync_server.devices import counters, queries, rules, service
 from sync_server.devices.identity import server_key
 from sync_server.devices.queries import EnrolledDevice

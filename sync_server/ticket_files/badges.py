@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from shared.badges.layout import AreaKind, read_layout
 from shared.errors import Conflict
-from shared.local_moments import at
+from shared.words.local_moments import at
 from sync_server.checkout import queries as orders
 from sync_server.events import queries as events
 from sync_server.events.queries import Event

@@ -14,7 +14,7 @@ from sync_server.accounts.service import lock_organisation
 from sync_server.appearance import accents
 from sync_server.audit.service import AuditLine, record
 from sync_server.images import rendering
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.ticket_files.models import TicketDesignRow
 

@@ -9,8 +9,8 @@ from typing import Protocol
 from sqlalchemy.orm import Session
 
 from shared.lifecycle import EventStatus
-from shared.snapshot import TicketState
 from shared.tickets import Entitlement
+from shared.wire.snapshot import TicketState
 from sync_server.accounts import queries as accounts
 from sync_server.appearance.moments import Style
 from sync_server.checkout import queries as orders

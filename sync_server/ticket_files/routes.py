@@ -10,7 +10,7 @@ from sync_server.images import rendering
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.ticket_files import design, files, schemas
 from sync_server.ticket_files.batches.batch_routes import bp as batches_bp

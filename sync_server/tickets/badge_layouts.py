@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 from shared.badges.layout import read_layout
 from shared.errors import InvalidRequest
 from shared.lifecycle import EventStatus
-from shared.snapshot import TicketTypeRow
+from shared.wire.snapshot import TicketTypeRow
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.events.permissions import Part
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.tickets.models import TicketTypeRecord
 

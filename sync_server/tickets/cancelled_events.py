@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.events import service as event_service
 from sync_server.events.signals import EventStatusChanged
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE, Job
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating import queries as seating
 from sync_server.tickets import service
 from sync_server.tickets.models import EndingTicketsRecord, TicketRecord

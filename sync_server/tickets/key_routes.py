@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.tickets import key_schemas, ticket_counts
 from sync_server.tickets.keys import signing_keys

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.seating.zone_access import memberships as tier_memberships
 from sync_server.tickets import membership_schemas as schemas

@@ -9,13 +9,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.snapshot import MembershipState
+from shared.wire.snapshot import MembershipState
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.events.rules import CLOSED_STATUSES
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.api.schemas import iso_or_none
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.seating.zone_access import memberships as tier_memberships
 from sync_server.seating.zone_access.memberships import Membership, State

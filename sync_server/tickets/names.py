@@ -9,10 +9,10 @@ from dataclasses import replace
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from shared.snapshot import Row, RowKind, TicketRow, pack, unpack
+from shared.wire.snapshot import Row, RowKind, TicketRow, pack, unpack
 from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.bulk import among
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries

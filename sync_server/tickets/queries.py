@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound
-from shared.snapshot import MembershipState, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
+from shared.wire.snapshot import MembershipState, TicketRow, TicketState
 from sync_server.events import locked_events
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, beyond

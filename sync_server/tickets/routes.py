@@ -9,14 +9,14 @@ from apiflask import APIBlueprint
 from flask import Response
 from sqlalchemy.orm import Session
 
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.events import queries as events
 from sync_server.holds import ordering
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once, run_once
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires, search
 from sync_server.seating import event_layouts
 from sync_server.tickets import queries, schemas, service, type_service

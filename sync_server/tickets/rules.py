@@ -8,8 +8,8 @@ from typing import Final
 
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus
-from shared.snapshot import TicketState
 from shared.tickets import Entitlement, TicketFlags
+from shared.wire.snapshot import TicketState
 
 ENTITLEMENTS: Final = {kind.name.lower(): kind for kind in Entitlement}
 FLAGS: Final = {

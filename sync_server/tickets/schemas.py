@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from shared.snapshot import TicketState
 from shared.tickets import Entitlement
+from shared.wire.snapshot import TicketState
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import Dates, Id, IsoTime, Name, PatchBody, Query, Reason, RequestBody, Time, View
 from sync_server.seating.zone_access.entitlements import Bearer

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from sync_server.events import queries as events
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.bulk import among
 from sync_server.revisions import service as revisions
 from sync_server.seating.plans.seat_plan import SeatPlan

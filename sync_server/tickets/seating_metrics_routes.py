@@ -11,7 +11,7 @@ from sync_server.events.rules import Mark, mark
 from sync_server.holds.outcomes import outcomes
 from sync_server.plumbing.api.schemas import Date, Query, View
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import organisation, requires
 from sync_server.seating.event_seatings import event_seatings
 from sync_server.seating.figures import Figure, hold_figures, seating_figures

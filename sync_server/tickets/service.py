@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.events import issued_counts
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
@@ -17,7 +17,7 @@ from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.events.time_shift import TimeShift
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts

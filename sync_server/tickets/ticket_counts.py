@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Select, func, select, tuple_
 from sqlalchemy.orm import Session
 
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.plumbing import sums
 from sync_server.plumbing.event_key import EventKey
 from sync_server.tickets.models import TicketCountRecord, TicketRecord

@@ -20,7 +20,7 @@ from sync_server.events.chosen_days import ChosenDays, dates_of, overlap
 from sync_server.events.permissions import Part
 from sync_server.events.rules import effective_capacity
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import placeholder

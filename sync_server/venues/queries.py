@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
-from shared.snapshot import GateRow
+from shared.wire.snapshot import GateRow
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 from sync_server.venues.models import GateRecord, VenueRecord
 
 Venue = VenueRecord

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires, search
 from sync_server.venues import queries, schemas, service
 from sync_server.venues.models import GateRecord, VenueRecord

@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 
 from shared.ids import uuid7
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
+from sync_server.plumbing.language.slugs import slug_of
 from sync_server.plumbing.ports import ports_of
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
-from sync_server.plumbing.slugs import slug_of
 from sync_server.plumbing.sql import writes
 from sync_server.venues import queries, rules
 from sync_server.venues.models import GateRecord, VenueRecord

@@ -12,9 +12,9 @@ from wsgiref.types import WSGIApplication
 import orjson
 
 from shared.errors import GatehouseError, InvalidRequest, NotFound, TooLarge, Unavailable
-from shared.protocol import CHANGES
-from sync_server.plumbing.logs import LOG
+from shared.wire.protocol import CHANGES
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.waiting import wsgi_call
 from sync_server.waiting.channels import LOOK_EVERY_S, Hub
 from sync_server.waiting.handing_over import Answer, LongPoll, Stream

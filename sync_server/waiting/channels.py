@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 from sqlalchemy.exc import SQLAlchemyError
 
 from shared.errors import GatehouseError
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.waiting.handing_over import Access, Stream, StreamEnded, StreamText
 from sync_server.waiting.readers import Reader
 from sync_server.waiting.wakeups import Wakeups

@@ -10,8 +10,8 @@ from wsgiref.types import WSGIApplication
 
 import uvicorn
 
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.waiting.asgi import StreamsApp
 from sync_server.waiting.http_protocol import DeadlineProtocol
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from shared.errors import Unavailable
-from sync_server.plumbing.addresses import network_of, tells_apart
+from sync_server.plumbing.requests.addresses import network_of, tells_apart
 from sync_server.waiting.handing_over import ReaderKind
 
 SHARES: Final = {ReaderKind.GATE: 1.0, ReaderKind.BROWSER: 0.9, ReaderKind.VISITOR: 0.8}

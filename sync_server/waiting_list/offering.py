@@ -27,8 +27,8 @@ from sync_server.holds.group_holds import GroupHold, GroupRequest
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.plans.seat_plan import SeatPlan

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.events import queries as events
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.waiting_list.models import WaitingPartyRow
 
 

@@ -12,7 +12,7 @@ from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, maybe_principal, organisation, requires, signed_in
 from sync_server.waiting_list import links, queries, schemas, service, views
 from sync_server.waiting_list.service import Joining

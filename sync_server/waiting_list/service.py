@@ -12,7 +12,7 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import uuid7
 from shared.lifecycle import OVER, EventStatus
-from sync_server.accounts.logins import checked_address
+from sync_server.accounts.sign_in.logins import checked_address
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import chosen_days
 from sync_server.events import queries as events
@@ -23,7 +23,7 @@ from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating import queries as seating
 from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.tickets import queries as tickets

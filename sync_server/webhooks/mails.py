@@ -11,7 +11,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.mail import service as mail
 from sync_server.mail.letters import Letter
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.webhooks import rules
 from sync_server.webhooks.models import WebhookRow
 from sync_server.webhooks.rules import PausedBecause

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 import h11
 
 from sync_server.config import Config
-from sync_server.plumbing.addresses import leads_inside, within
+from sync_server.plumbing.requests.addresses import leads_inside, within
 from sync_server.webhooks.rules import Problem
 
 ANSWER_BYTES: Final = 1_000

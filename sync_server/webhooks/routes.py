@@ -9,7 +9,7 @@ from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once, once_in_secret
 from sync_server.plumbing.api.pagination import AnId, decode_cursor, paginate
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.webhooks import queries, schemas, service
 from sync_server.webhooks.models import WebhookRow

@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 
 from sqlalchemy.exc import OperationalError
 
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.webhooks import rules, signing
 from sync_server.webhooks.models import WebhookMessageRow
 from sync_server.webhooks.outgoing import outgoing

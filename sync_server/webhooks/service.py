@@ -17,7 +17,7 @@ from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.jobs import MORE, Message
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.webhooks import queries, rules, signing
 from sync_server.webhooks.enqueuing import message_row, note_due

@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.errors import StorageError
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.webhooks import mails, queries, rules, service
 from sync_server.webhooks.models import WebhookAttemptRow, WebhookMessageRow, WebhookRow
 from sync_server.webhooks.rules import Attempt, PausedBecause, State

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from shared.scans import EntryKind
-from shared.snapshot import TicketState
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from shared.journal.scans import EntryKind
+from shared.wire.snapshot import TicketState
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World

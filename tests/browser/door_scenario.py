@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from shared.protocol import Health
+from shared.wire.protocol import Health
 from sync_server.events import queries as events
 from sync_server.revisions import service as revisions
 from sync_server.venues.models import GateRecord

@@ -8,7 +8,7 @@ from gate_app.whatif.case_attempt import attempt_of
 from gate_app.whatif.case_format import read_case
 from shared.admission import Verdict, decide
 from shared.errors import GatehouseError
-from shared.wording import LANGUAGES, in_language
+from shared.words.wording import LANGUAGES, in_language
 from tests.unit.shared.test_admission_page import BEYOND_CASES, CASES
 
 

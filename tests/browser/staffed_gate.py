@@ -18,7 +18,7 @@ from gate_app.screen.server import ScreenServer
 from gate_app.status import status
 from gate_app.supervision.screens import Role
 from hardware.fakes import FakeTurnstile
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from tests.gate_builders import (
     EVENT,
     GATE_A,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from shared import enrolment
+from shared.wire import enrolment
 from tests.browser.admin_scenario import EMAIL, AdminScenario, an_evening
 from tests.browser.page_width import assert_fits_width
 from tests.browser.pictures import keep_screenshot

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.browser.pictures import keep_screenshots
 from tests.contracts.facts.memory import eventually
 from tests.journeys.world import World

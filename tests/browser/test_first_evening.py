@@ -11,11 +11,12 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import text
 
-from shared import enrolment
 from shared.tickets import code_hash_of
-from sync_server.accounts import invitations, links, totp
+from shared.wire import enrolment
+from sync_server.accounts import invitations, links
 from sync_server.accounts import service as people
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.accounts.sign_in import totp
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.browser.admin_scenario import AdminScenario, an_evening
 from tests.browser.authenticator import checks_its_owner
 from tests.browser.page_width import assert_fits_width

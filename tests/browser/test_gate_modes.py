@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from gate_app.screen.feed import Feed
 from gate_app.screen.server import ScreenServer
 from hardware.ports import Hint
-from shared.wording import LANGUAGES
+from shared.words.wording import LANGUAGES
 from tests.browser.gate_scenes import SCENES, a_scan, a_status, already_used, earlier_guests
 from tests.browser.gate_verdicts import longest_verdicts
 from tests.browser.measured import faults, measured

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from gate_app.supervision.screens import Role
-from shared.wording import LANGUAGES
+from shared.words.wording import LANGUAGES
 from tests.browser.measured import faults
 from tests.browser.pictures import keep_screenshot
 from tests.browser.staffed_gate import NAME, StaffedGate

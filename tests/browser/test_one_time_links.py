@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, Request, expect
 
-from sync_server.accounts import invitations, password_links
+from sync_server.accounts import invitations
+from sync_server.accounts.sign_in import password_links
 from tests.app_server import AppServer
 from tests.browser.pictures import keep_screenshots
 from tests.served_app import served

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 from sync_server.admin.page import TEXTS
 from sync_server.admin.seat_map_pages import SCRIPT_TEXTS
 from sync_server.commands import demo_venue
-from sync_server.plumbing.texts import translator
+from sync_server.plumbing.language.texts import translator
 from sync_server.seating.file_formats import csv_plans, pretix_plans, svg_plans
 from sync_server.seating.layouts.columns import Seat, columns_of
 from sync_server.seating.layouts.plan import LayoutPlan

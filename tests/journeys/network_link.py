@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from flask import Flask
 
 from gate_app.sync.client import HttpRequest, HttpResponse
-from shared import protocol
 from shared.errors import Unavailable
+from shared.wire import protocol
 
 Deliver = Callable[[HttpRequest], HttpResponse]
 Fault = Callable[[HttpRequest, Deliver], HttpResponse]

@@ -18,8 +18,8 @@ from gate_app.scanning.gathering import ScanOptions
 from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
 from shared.admission import Override
-from shared.scans import Entry
-from shared.snapshot import SupervisorRow
+from shared.journal.scans import Entry
+from shared.wire.snapshot import SupervisorRow
 from tests.gate_builders import Hands, LampOnTheTable, chance
 from tests.journeys.network_link import NetworkLink
 

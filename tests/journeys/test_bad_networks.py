@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy.orm import Session
 
 from gate_app.sync.client import HttpRequest, HttpResponse
-from shared import protocol
 from shared.errors import Unavailable
+from shared.wire import protocol
 from tests.journeys import network_link
 from tests.journeys.network_link import Deliver
 from tests.journeys.world import World

@@ -13,7 +13,7 @@ from gate_app.status import status as tell_status
 from gate_app.sync.client import HttpRequest, HttpResponse
 from shared.errors import Conflict
 from sync_server.devices import queries as devices
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.scans import alarms
 from tests.journeys.simulated_gate import SimulatedGate
 from tests.journeys.world import World

@@ -9,7 +9,7 @@ import pytest
 
 from gate_app.journal.reading import SEQ_BITS, last_seq
 from gate_app.sync import push
-from shared.scans import EntryKind
+from shared.journal.scans import EntryKind
 from tests.journeys.simulated_gate import SimulatedGate
 from tests.journeys.world import World
 

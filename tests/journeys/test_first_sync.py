@@ -11,8 +11,8 @@ import pytest
 from gate_app import commands
 from gate_app.snapshots.snapshot_file import SnapshotBuilder
 from gate_app.sync.client import HttpRequest, HttpResponse
-from shared import protocol
-from shared.snapshot import Row
+from shared.wire import protocol
+from shared.wire.snapshot import Row
 from tests.gate_builders import EVENT, GateAtHome, a_code, a_gate, the_house
 from tests.server_in_memory import ServerInMemory
 

@@ -12,9 +12,9 @@ import pytest
 from gate_app import commands
 from gate_app.status import MEMORY_LOST_MESSAGE, status
 from gate_app.sync.client import HttpResponse
-from shared import scans
 from shared.errors import GatehouseError
-from shared.snapshot import Movement, MovementKind, PolicyRow, SupervisorRow, TicketState, WhenUncertain
+from shared.journal import scans
+from shared.wire.snapshot import Movement, MovementKind, PolicyRow, SupervisorRow, TicketState, WhenUncertain
 from tests.gate_builders import (
     EVENT,
     HOUR,

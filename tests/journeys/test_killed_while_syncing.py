@@ -19,7 +19,7 @@ from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.sold_tickets import issue_tickets
 from scripts.local_stack.layout import ROOT
 from scripts.local_stack.programs import is_server_ready, run_command
-from shared.scans import decode
+from shared.journal.scans import decode
 from sync_server.scans import queries
 from tests.journeys.scanning_process import ScanningProcess
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gate_app.sync import exchange
-from shared import protocol
+from shared.wire import protocol
 from tests.gate_builders import PowerCut
 from tests.journeys import network_link
 from tests.journeys.simulated_gate import SimulatedGate

@@ -14,7 +14,7 @@ import pytest
 from gate_app.home import Home
 from hardware.devices import decode_image
 from shared.badges import ready_made
-from shared.snapshot import TicketTypeRow
+from shared.wire.snapshot import TicketTypeRow
 from tests.contracts.hardware.test_printers import as_png
 from tests.gate_builders import EVENT, a_code, give_rows
 from tests.journeys.test_gate_killed import a_gate_of_tonight

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from shared.scans import Entry, EntryKind
+from shared.journal.scans import Entry, EntryKind
 from tests.gate_builders import PowerCut
 from tests.journeys import network_link
 from tests.journeys.simulated_gate import SimulatedGate

@@ -20,7 +20,7 @@ from sync_server.commands import backups
 from sync_server.config import check
 from sync_server.migrations import schema
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import SYSTEM, Action, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, Action, ActionContext
 from sync_server.scans import queries
 from sync_server.scans.attendance.inside import occupancy
 from sync_server.workers import Worker

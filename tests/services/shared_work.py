@@ -14,7 +14,7 @@ from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
 from sync_server.__main__ import COLLECT_AFTER
-from sync_server.accounts import passwords
+from sync_server.accounts.sign_in import passwords
 from sync_server.commands.serving import keep_for_good
 
 __all__ = ["keep_for_good", "seldom_collect_garbage", "share_work"]

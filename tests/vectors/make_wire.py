@@ -11,11 +11,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from shared import enrolment, protocol
-from shared.http_signatures import answer_base, request_base, sign_answer, sign_request, verify_request
-from shared.rows import AnyRow, Row, RowKind
-from shared.scans import GENESIS, Entry, check_chain, correct, encode, entry_hash, head_message, sign_head
-from shared.snapshot import EMPTY_DIGEST, digest_add, movements_to_bytes, pack, row_hash, to_frame
+from shared.journal.scans import GENESIS, Entry, check_chain, correct, encode, entry_hash, head_message, sign_head
+from shared.wire import enrolment, protocol
+from shared.wire.http_signatures import answer_base, request_base, sign_answer, sign_request, verify_request
+from shared.wire.rows import AnyRow, Row, RowKind
+from shared.wire.snapshot import EMPTY_DIGEST, digest_add, movements_to_bytes, pack, row_hash, to_frame
 from tests.unit.shared.wire_builders import (
     EIGHT,
     HOUR,

@@ -10,7 +10,7 @@ from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.devices import queries as devices
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal
 from sync_server.scans import gate_decisions, queries, resolving
 from sync_server.scans.event_history import ticket_numbers

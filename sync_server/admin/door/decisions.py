@@ -20,7 +20,7 @@ from sync_server.events import queries as events
 from sync_server.events.queries import EventFilter
 from sync_server.monitoring import queries as monitoring
 from sync_server.monitoring.rules import AlertKind
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.scans import queries as scans
 
 SOON_MS: Final = 24 * 3_600_000

@@ -10,16 +10,16 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import InvalidRequest
-from shared.numerals import whole
+from shared.words.numerals import whole
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.devices import codes, enrolment, queries, service, standing
 from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import server_key
 from sync_server.devices.rules import CODE_LIFETIME_MS, SILENT_AFTER_MS, EventAssignment
 from sync_server.events import queries as events
+from sync_server.plumbing.language.text import as_shown
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
-from sync_server.plumbing.text import as_shown
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.revisions import versions
 from sync_server.scans import gaps, quarantine

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from shared.clock import Millis
 from sync_server.admin import display
-from sync_server.plumbing.texts import Translator
+from sync_server.plumbing.language.texts import Translator
 from sync_server.scans.throughput import Stretch
 
 FINE: Final = 5 * 60_000

@@ -17,7 +17,7 @@ from sync_server.events import queries as events
 from sync_server.events.queries import Event
 from sync_server.exports.tables import Attendee, holders
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.reseating import one_guest
 from sync_server.reseating.one_guest import Examined, SeatChange

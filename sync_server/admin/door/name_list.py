@@ -13,9 +13,9 @@ from sync_server.admin.page import bp, current_organisation, page, render_page, 
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.exports.tables import Attendee, Evening, attendees
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal
 from sync_server.tickets import queries as tickets
 

@@ -14,7 +14,7 @@ import cairocffi
 from shared.clock import Millis
 from shared.drawing.pen import BOLD, Pen, Style
 from sync_server.appearance.colours import Colour
-from sync_server.plumbing.texts import Translator
+from sync_server.plumbing.language.texts import Translator
 from sync_server.ticket_files.pdf.page import HEIGHT, WIDTH
 
 _MARGIN: Final = 36.0

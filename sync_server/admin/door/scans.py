@@ -7,8 +7,8 @@ from typing import Final
 from flask import request
 from sqlalchemy.orm import Session
 
-from shared.numerals import whole
 from shared.reasons import Reason
+from shared.words.numerals import whole
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.devices import queries as devices

@@ -15,7 +15,7 @@ from sync_server.events.snapshot_rows import days
 from sync_server.exports.tables import Attendee, holders
 from sync_server.holds import queries as holds
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.seat_maps.map_inputs import load_inputs
 from sync_server.seating import queries as seating
 from sync_server.seating.plans.seat_plan import SeatPlan

@@ -17,7 +17,7 @@ from sync_server.events import queries as events
 from sync_server.live import wall_links
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 
 _GONE: Final = "wall_link_not_found"

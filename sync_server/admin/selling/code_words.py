@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from shared.clock import Millis
 from sync_server.admin import display
 from sync_server.checkout.codes.code_schemas import BatchView
-from sync_server.plumbing.texts import Translator
+from sync_server.plumbing.language.texts import Translator
 
 
 def gives(t: Translator, batch: BatchView, types: Mapping[int, str], currency: str) -> str:

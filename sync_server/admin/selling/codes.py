@@ -21,7 +21,7 @@ from sync_server.checkout.codes.code_schemas import BatchView, NewBatch, batch_v
 from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.tickets import queries as tickets
 

@@ -9,7 +9,7 @@ from typing import Final
 from shared.clock import Millis
 from sync_server.audit.queries import StoredLine
 from sync_server.outbox.catalogue import kind_of
-from sync_server.plumbing.texts import Translator
+from sync_server.plumbing.language.texts import Translator
 
 _OF_ITS_OWN: Final = frozenset({"user", "platform"})
 

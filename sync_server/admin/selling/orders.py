@@ -30,7 +30,7 @@ from sync_server.checkout.schemas import OrderView
 from sync_server.events import queries as events
 from sync_server.order_mails import resending
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.tickets import badge_layouts
 

@@ -19,7 +19,7 @@ from sync_server.checkout.sessions.queries import limit_of
 from sync_server.checkout.sessions.session_schemas import SetLimit
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.queueing import admission, queries, rules, schemas, service
 from sync_server.queueing.rules import Opening

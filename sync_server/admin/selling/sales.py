@@ -8,7 +8,7 @@ from sync_server.admin import display
 from sync_server.admin.page import bp, current_organisation, page, render_page, words
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.reports import sales
 from sync_server.reports.sales import HOUR_MS, Sales
 

@@ -14,7 +14,7 @@ from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.tickets import queries, ticket_counts, type_service
 from sync_server.tickets.rules import ENTITLEMENTS

@@ -27,7 +27,7 @@ from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.attempts.runtime import hold_runtime
 from sync_server.holds.group_holds import GroupHold, GroupRequest
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import client_address, context, current_principal
 from sync_server.seating.event_seatings import event_seatings
 from sync_server.seating.plans.seat_plan import SeatPlan

@@ -15,7 +15,7 @@ from sync_server.events import queries as events
 from sync_server.holds.attempts.runtime import hold_runtime
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.seating.event_seatings import event_seatings
 from sync_server.seating.plans.seat_plans import find_event_plan

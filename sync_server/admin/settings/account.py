@@ -6,9 +6,9 @@ from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import Forbidden, GatehouseError
-from sync_server.accounts import own_login, passkeys, second_factors
 from sync_server.accounts import queries as accounts
-from sync_server.accounts.cookies import set_cookie
+from sync_server.accounts.sign_in import own_login, passkeys, second_factors
+from sync_server.accounts.sign_in.cookies import set_cookie
 from sync_server.admin.page import bp
 from sync_server.admin.settings.browsers import browser_name
 from sync_server.admin.settings.frame import Page, own_page, render_settings

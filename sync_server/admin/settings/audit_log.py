@@ -22,7 +22,7 @@ from sync_server.audit.schemas import AuditLineView, line_view
 from sync_server.devices import identity
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 
 SHOWN: Final = 50
 _ACTORS: Final = ("token", "device", "customer", "guest", "operator", "system", "platform")

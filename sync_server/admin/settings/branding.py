@@ -19,7 +19,7 @@ from sync_server.appearance import accents
 from sync_server.appearance.colours import READABLE, WHITE, Colour, contrast, text_on
 from sync_server.images import rendering
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.ticket_files import design, schemas
 from sync_server.ticket_files.schemas import ChangeDesign

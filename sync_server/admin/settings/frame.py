@@ -10,9 +10,9 @@ from typing import Final, ParamSpec, TypeVar
 from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as WerkzeugResponse
 
-from sync_server.accounts import own_login
+from sync_server.accounts.sign_in import own_login
 from sync_server.admin.page import may, render_page, words
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import current_principal, maybe_principal
 
 P = ParamSpec("P")

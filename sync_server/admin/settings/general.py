@@ -11,9 +11,9 @@ from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page
 from sync_server.admin.settings.frame import Page, render_settings
 from sync_server.mail.letters import languages
+from sync_server.plumbing.language.texts import LANGUAGES
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
-from sync_server.plumbing.texts import LANGUAGES
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 
 

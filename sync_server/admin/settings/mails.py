@@ -16,7 +16,7 @@ from sync_server.order_mails.messages import LANGUAGES, Message, Written
 from sync_server.order_mails.values import Reader, sample_values
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 
 _FIRST: Final = Message.TICKETS
 

@@ -7,14 +7,15 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import GatehouseError
-from sync_server.accounts import invitations, mails, members, rules, staff_access
+from sync_server.accounts import invitations, members, rules, staff_access
 from sync_server.accounts import queries as accounts
+from sync_server.accounts.sign_in import mails
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page
 from sync_server.admin.settings.frame import Page, render_settings
 from sync_server.mail.queries import deliveries
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal
 
 _MANAGE = Action.MANAGE_MEMBERS

@@ -8,8 +8,9 @@ from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import GatehouseError
-from sync_server.accounts import invitations, mails, password_links
-from sync_server.accounts.cookies import forget_cookie, set_cookie, sign_in_settings
+from sync_server.accounts import invitations
+from sync_server.accounts.sign_in import mails, password_links
+from sync_server.accounts.sign_in.cookies import forget_cookie, set_cookie, sign_in_settings
 from sync_server.admin.page import bp, render_page, require_same_site
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context, maybe_principal

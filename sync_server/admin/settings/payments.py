@@ -15,7 +15,7 @@ from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.payments.stripe.gateway import KeysRefused, StripeUnreachable
 from sync_server.checkout.stripe_keys import FIELDS
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 
 _MANAGE: Final = Action.MANAGE_PAYMENTS

@@ -11,7 +11,7 @@ from sync_server.admin.settings.frame import Page, render_settings
 from sync_server.archives import policy
 from sync_server.archives.rules import KEPT
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 
 

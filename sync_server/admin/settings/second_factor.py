@@ -7,8 +7,8 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import GatehouseError
-from sync_server.accounts import own_login, second_factors
 from sync_server.accounts import queries as accounts
+from sync_server.accounts.sign_in import own_login, second_factors
 from sync_server.admin.page import bp
 from sync_server.admin.settings.account import form_status
 from sync_server.admin.settings.frame import own_page, render_settings

@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from shared.errors import GatehouseError, NotSignedIn
 from shared.ids import as_id
 from sync_server.accounts import queries as accounts
-from sync_server.accounts import signing_in
-from sync_server.accounts.cookies import forget_cookie, set_cookie, sign_in_settings
+from sync_server.accounts.sign_in import signing_in
+from sync_server.accounts.sign_in.cookies import forget_cookie, set_cookie, sign_in_settings
 from sync_server.admin.page import bp, render_page, require_same_site
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context, current_principal, maybe_principal, retry_headers

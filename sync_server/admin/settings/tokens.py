@@ -15,7 +15,7 @@ from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page
 from sync_server.admin.settings.frame import Page, render_settings
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal
 
 _MANAGE: Final = Action.MANAGE_TOKENS

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from sync_server.admin.page import bp, current_organisation, page
 from sync_server.admin.settings.frame import render_settings
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.webhooks import queries, rules, schemas, service
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sync_server.accounts import throttling
-from sync_server.accounts.throttling import Tried
+from sync_server.accounts.sign_in import throttling
+from sync_server.accounts.sign_in.throttling import Tried
 from sync_server.checkout.codes import rules, signing
-from sync_server.plumbing.addresses import network_of
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.addresses import network_of
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 
 MESSAGE = "Too many wrong codes from here. Wait {seconds} seconds, or order without a code."

@@ -14,7 +14,7 @@ from sync_server.checkout.models import CodeBatchRow
 from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 Row = CodeBatchRow
 

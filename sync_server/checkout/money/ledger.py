@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.checkout.models import MoneyMovementRow, OrderRow
 from sync_server.checkout.money.amounts import Amounts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 class Account(StrEnum):

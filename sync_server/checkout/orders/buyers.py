@@ -8,7 +8,7 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 
 
 def search_text(number: str, name: str, email: str) -> str:

@@ -8,7 +8,7 @@ from shared.clock import Millis
 from sync_server.checkout.orders import recording
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.events import queries as events
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 def record_offer(

@@ -31,7 +31,7 @@ from sync_server.holds import ordering
 from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.asked_together import Question, asked_together
 from sync_server.seating import queries as seating

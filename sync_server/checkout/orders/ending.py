@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.lifecycle import OVER, EventStatus
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.checkout import queries
 from sync_server.checkout.codes import spending
 from sync_server.checkout.models import OrderRow
@@ -24,7 +24,7 @@ from sync_server.events.signals import EventChanged, EventStatusChanged
 from sync_server.holds import ordering
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.jobs import MORE, Job
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating import queries as seating
 from sync_server.tickets import queries as tickets
 from sync_server.tickets import service as ticket_service

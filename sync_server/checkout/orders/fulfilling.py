@@ -17,7 +17,7 @@ from sync_server.events import queries as events
 from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.tickets import service as tickets
 from sync_server.tickets import type_service

@@ -12,7 +12,7 @@ from sync_server.checkout.rules import OrderState
 from sync_server.checkout.sessions import entering
 from sync_server.checkout.sessions.queries import Visit
 from sync_server.checkout.sessions.rules import SessionState
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 def leave(session: Session, visit: Visit, context: ActionContext) -> None:

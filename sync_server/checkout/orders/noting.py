@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from shared.errors import InvalidRequest
 from sync_server.audit.service import AuditLine, record
 from sync_server.checkout.orders.locking import lock_order
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 NOTED = "order.noted"
 

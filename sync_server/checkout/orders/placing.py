@@ -23,7 +23,7 @@ from sync_server.events.chosen_days import ChosenDays, dates_of
 from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.bulk import insert_rows

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from sync_server.checkout.models import OrderRow
 from sync_server.checkout.sessions.counters import count_order
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 def record_order(

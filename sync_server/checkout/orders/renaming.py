@@ -14,7 +14,7 @@ from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.orders import buyers, recording
 from sync_server.checkout.rules import LineState
 from sync_server.events import queries as events
-from sync_server.plumbing.principals import Action, ActionContext
+from sync_server.plumbing.requests.principals import Action, ActionContext
 from sync_server.tickets import service as tickets
 
 STANDING: Final = frozenset({LineState.ORDERED.value, LineState.ISSUED.value})

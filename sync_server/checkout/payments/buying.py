@@ -17,7 +17,7 @@ from sync_server.checkout.sessions import entering
 from sync_server.events import issued_counts
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import dates_of
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import late_writes
 from sync_server.plumbing.sql.asked_together import Question, asked_together

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.lifecycle import OVER
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.checkout import queries
 from sync_server.checkout.models import DisputeRow, OrderRow
 from sync_server.checkout.money import ledger
@@ -25,7 +25,7 @@ from sync_server.checkout.orders import recording
 from sync_server.checkout.payments import payouts, refunding
 from sync_server.checkout.settings import settings_of
 from sync_server.events import queries as events
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.tickets import queries as tickets
 from sync_server.tickets import service as ticket_service
 

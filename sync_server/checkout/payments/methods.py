@@ -12,7 +12,7 @@ from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
 from sync_server.checkout.money import epc
 from sync_server.checkout.money.ledger import Account, Told
 from sync_server.checkout.stripe_keys import is_ready
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 
 DAY_MS: Final = 24 * 3_600_000
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, Forbidden, GatehouseError, InvalidRequest, NotFound
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.checkout import queries
 from sync_server.checkout.codes import spending
 from sync_server.checkout.models import OrderLineRow, OrderRow
@@ -30,7 +30,7 @@ from sync_server.checkout.sessions.rules import SessionState
 from sync_server.events import queries as events
 from sync_server.holds import ordering
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.queueing import service as queueing
 from sync_server.tickets import queries as tickets

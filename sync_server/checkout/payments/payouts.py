@@ -16,7 +16,7 @@ from sync_server.checkout.money.ledger import Account, Kind, Told
 from sync_server.checkout.orders import recording
 from sync_server.checkout.payments.methods import METHODS, PaymentMethod
 from sync_server.events import queries as events
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 class PayoutState(StrEnum):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, InvalidRequest
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from sync_server.checkout import queries
 from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
@@ -21,7 +21,7 @@ from sync_server.checkout.payments.methods import METHODS, PaymentMethod, Payout
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.rules import REFUNDABLE, LineState, OrderState, require_transition, state_after_refund
 from sync_server.events import queries as events
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.tickets import queries as tickets
 from sync_server.tickets import service as ticket_service
 

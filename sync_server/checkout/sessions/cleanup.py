@@ -13,7 +13,7 @@ from sync_server.checkout.sessions import entering
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import Job
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 EVERY_MS: Final = 60_000
 """Nobody waits for it: whoever enters frees what has run out. It keeps figures and the table right."""

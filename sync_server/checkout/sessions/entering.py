@@ -19,7 +19,7 @@ from sync_server.checkout.sessions.counters import count
 from sync_server.checkout.sessions.queries import Visit
 from sync_server.checkout.sessions.rules import SessionState
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.bulk import insert_rows

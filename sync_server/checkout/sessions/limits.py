@@ -11,7 +11,7 @@ from sync_server.checkout.sessions import queries
 from sync_server.events import queries as events
 from sync_server.events.permissions import Part
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 
 

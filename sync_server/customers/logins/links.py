@@ -10,19 +10,19 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from shared.ids import uuid7
-from sync_server.accounts import throttling
-from sync_server.accounts.logins import checked_address
-from sync_server.accounts.passwords import new_token, token_hash
 from sync_server.accounts.queries import Organisation
-from sync_server.accounts.throttling import Tried
+from sync_server.accounts.sign_in import throttling
+from sync_server.accounts.sign_in.logins import checked_address
+from sync_server.accounts.sign_in.passwords import new_token, token_hash
+from sync_server.accounts.sign_in.throttling import Tried
 from sync_server.customers import queries, rules
 from sync_server.customers.models import CustomerLinkRow, CustomerRow
 from sync_server.mail import service as mail
 from sync_server.mail.letters import Letter
-from sync_server.plumbing.addresses import network_of
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.addresses import network_of
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 
 ASKED = "A mail with a link is on its way, if this address can receive one. It works once, for half an hour."

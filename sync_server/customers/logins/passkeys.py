@@ -10,14 +10,14 @@ from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
 from shared.ids import uuid7
-from sync_server.accounts import passkey_ceremonies
-from sync_server.accounts.passkey_ceremonies import MISFIT, Json, Owner, Site
+from sync_server.accounts.sign_in import passkey_ceremonies
+from sync_server.accounts.sign_in.passkey_ceremonies import MISFIT, Json, Owner, Site
 from sync_server.audit.service import AuditLine, record
 from sync_server.customers import queries
 from sync_server.customers.logins import sessions
 from sync_server.customers.logins.sessions import Opened
 from sync_server.customers.models import CustomerPasskeyRow
-from sync_server.plumbing.principals import ActionContext, Principal
+from sync_server.plumbing.requests.principals import ActionContext, Principal
 
 Row = CustomerPasskeyRow
 

@@ -9,16 +9,16 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Forbidden, NotSignedIn
 from sync_server.accounts import rules as account_rules
-from sync_server.accounts import throttling
-from sync_server.accounts.passwords import decoy_verifier, hash_secret, matches
-from sync_server.accounts.throttling import Tried
+from sync_server.accounts.sign_in import throttling
+from sync_server.accounts.sign_in.passwords import decoy_verifier, hash_secret, matches
+from sync_server.accounts.sign_in.throttling import Tried
 from sync_server.audit.service import AuditLine, record
 from sync_server.customers import queries, rules
 from sync_server.customers.logins import sessions
 from sync_server.customers.logins.sessions import Opened
-from sync_server.plumbing.addresses import network_of
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import ActionContext, Principal
+from sync_server.plumbing.requests.addresses import network_of
+from sync_server.plumbing.requests.principals import ActionContext, Principal
 
 Known = Callable[[str], str | None]
 """The id of this browser if somebody has signed in to that login with it before."""

@@ -12,14 +12,14 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from shared.ids import uuid7
-from sync_server.accounts.passwords import new_token, token_hash
+from sync_server.accounts.sign_in.passwords import new_token, token_hash
 from sync_server.audit.service import AuditLine, record
 from sync_server.customers import rules
 from sync_server.customers.models import CustomerRow, CustomerSessionRow
 from sync_server.customers.signals import CustomerSignedIn
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import organisations_due
-from sync_server.plumbing.principals import ActionContext, Actor, Principal
+from sync_server.plumbing.requests.principals import ActionContext, Actor, Principal
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
 

@@ -15,7 +15,7 @@ from sync_server.events.permissions import Part
 from sync_server.events.service import record_change
 from sync_server.images import service as images
 from sync_server.images.rendering import RenderedImage
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 MAX_COVERS: Final = 8
 

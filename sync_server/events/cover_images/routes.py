@@ -16,7 +16,7 @@ from sync_server.images import rendering
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import run_once, stored_response
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("covers", __name__, url_prefix="/events/<event_id>/covers", tag="Covers")

@@ -16,7 +16,7 @@ from sync_server.events.dependents import count_dependents
 from sync_server.events.lifecycle.status import change_status
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord
 from sync_server.events.service import record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.revisions import service as revisions
 
 

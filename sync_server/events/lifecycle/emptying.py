@@ -9,7 +9,7 @@ from shared.clock import Millis
 from sync_server.events.models import EventRecord
 from sync_server.events.service import put_rows, record_change
 from sync_server.events.snapshot_rows import own_rows
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 def record_emptied(

@@ -11,7 +11,7 @@ from sync_server.events import queries, rules
 from sync_server.events.lifecycle import status
 from sync_server.events.models import EventRecord
 from sync_server.events.service import record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 def replace(

@@ -17,7 +17,7 @@ from sync_server.events.service import put_rows, record_change, times_of
 from sync_server.events.signals import EventStatusChanged, EventTimesMoved
 from sync_server.events.snapshot_rows import days, own_rows, window
 from sync_server.events.time_shift import TimeShift
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql import writes
 

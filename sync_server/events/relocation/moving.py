@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus
-from shared.snapshot import AnyRow, Row, RowKind
+from shared.wire.snapshot import AnyRow, Row, RowKind
 from sync_server.events import changed_days, queries, rules
 from sync_server.events.dependents import EventDependents, count_dependents
 from sync_server.events.derived_columns import require_unique, set_derived_columns
@@ -23,7 +23,7 @@ from sync_server.events.relocation import consent
 from sync_server.events.service import flush_or_conflict, put_rows, record_change, venue_columns
 from sync_server.events.signals import EventMoved
 from sync_server.events.snapshot_rows import days, own_rows
-from sync_server.plumbing.principals import Action, ActionContext
+from sync_server.plumbing.requests.principals import Action, ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql import writes

@@ -9,7 +9,7 @@ from sync_server.events.lifecycle import replacing
 from sync_server.events.relocation import moving, relocation_schemas
 from sync_server.plumbing.api.edits import check_unchanged
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("event_places", __name__, url_prefix="/events/<event_id>", tag="Venue and replacement of events")

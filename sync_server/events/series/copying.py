@@ -21,7 +21,7 @@ from sync_server.events.signals import EventCopied
 from sync_server.events.snapshot_rows import window, zone_row
 from sync_server.events.time_shift import TimeShift
 from sync_server.images import service as images
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 
 _TIMES: Final = frozenset(field.name for field in fields(rules.Times))

@@ -11,7 +11,7 @@ from sync_server.events.series import copying, recurrence, series_schemas
 from sync_server.events.snapshot_rows import window
 from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("series", __name__, tag="Series of events")

@@ -15,7 +15,7 @@ from shared.ids import uuid7
 from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE, AuditLine, AuditRows, audit_rows
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.telemetry.logs import LOG
 
 QUEUE_LIMIT: Final = 20_000
 """Beyond this the oldest lines are dropped, and the log says how many."""

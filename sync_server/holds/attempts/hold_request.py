@@ -8,7 +8,7 @@ from typing import Any
 from shared.clock import Millis
 from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds import rules
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.zone_access.entitlements import Bearer
 

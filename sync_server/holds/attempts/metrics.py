@@ -9,8 +9,8 @@ from prometheus_client import Counter, Gauge
 from sqlalchemy.exc import SQLAlchemyError
 
 from sync_server.holds import queries
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 
 MIN_INTERVAL_NS: Final = 5_000_000_000
 """Anyone who reaches /metrics can scrape it: that must not cost the database much."""

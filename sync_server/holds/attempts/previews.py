@@ -8,7 +8,7 @@ from typing import Final
 
 from shared.errors import TooMany
 from sync_server.holds.attempts.hold_request import HoldRequest
-from sync_server.plumbing.addresses import tells_apart
+from sync_server.plumbing.requests.addresses import tells_apart
 
 WINDOW_MS: Final = 60_000
 PER_BEARER: Final = 30

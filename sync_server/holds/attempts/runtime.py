@@ -23,8 +23,8 @@ from sync_server.holds.caches.hold_cache import CachedHold, HoldCache, Key, Redi
 from sync_server.holds.caches.sale_state import SaleState, SaleStates
 from sync_server.holds.ports import HoldPorts
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seating.event_seating import require_offer
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.layouts.overlay import EventZone

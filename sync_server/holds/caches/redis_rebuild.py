@@ -13,8 +13,8 @@ from shared.ids import NIL_ID
 from sync_server.holds.caches.hold_cache import CachedHold, RedisHolds
 from sync_server.holds.models import HoldRow
 from sync_server.plumbing.jobs import Job
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import find_event_plan
 

@@ -16,8 +16,8 @@ from shared.errors import Unreadable
 from sync_server.outbox.broker import joins
 from sync_server.outbox.broker.joins import Join
 from sync_server.outbox.broker.messages import EXCHANGE
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts
+from sync_server.plumbing.telemetry.logs import LOG
 
 QUEUE: Final = "gatehouse.joins"
 DEAD_EXCHANGE: Final = "gatehouse.dead"

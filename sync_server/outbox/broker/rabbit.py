@@ -10,7 +10,7 @@ from shared.ids import Entropy
 from sync_server.outbox.broker.connection import Batch, BrokerConnection
 from sync_server.outbox.broker.relay import Outcome
 from sync_server.plumbing.jobs import Message
-from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.telemetry.logs import LOG
 
 CONFIRM_TIMEOUT_S = 5.0
 """How long the broker may take to confirm a batch."""

@@ -11,10 +11,10 @@ from sqlalchemy import BigInteger, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from shared.clock import Millis
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.parts import Parts, parts
 from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.tables import Base
+from sync_server.plumbing.telemetry.logs import LOG
 
 KEEP_MS: Final = 7 * 24 * 3_600_000
 _NOTICED: Final = "proxies noticed"

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from shared.clock import MonotonicClock
 from sync_server.plumbing.caching.shared_loads import SharedLoads
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Bus, Notification
+from sync_server.plumbing.telemetry.logs import LOG
 
 FORGET = "cache:forget"
 MAX_KEYS = 20_000

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.telemetry.logs import LOG
 
 QUEUE_LIMIT = 1_000
 """Notifications that a listener may leave unread; beyond that the oldest are dropped, and it is told so."""

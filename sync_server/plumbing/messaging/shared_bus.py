@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import orjson
 
-from sync_server.plumbing.logs import LOG
 from sync_server.plumbing.messaging.bus import Callback, Listener, LocalBus, Notification, Subscription
 from sync_server.plumbing.messaging.sender import Sender
+from sync_server.plumbing.telemetry.logs import LOG
 
 CHECK_STOP_S = 0.5
 RETRY_S = 0.5

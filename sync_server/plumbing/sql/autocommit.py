@@ -17,9 +17,9 @@ import psycopg
 from psycopg.types.string import TextLoader
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from sync_server.plumbing.spans import NO_SPANS
 from sync_server.plumbing.sql.connecting import NETWORK_LIMITS, NO_LIMITS, Limits, says_not_now
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
+from sync_server.plumbing.telemetry.spans import NO_SPANS
 
 psycopg.adapters.register_loader("uuid", TextLoader)  # ids are text everywhere in the program
 CONNECTIONS: Final = 4

@@ -15,9 +15,9 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from sqlalchemy import Engine
 
-from sync_server.plumbing.spans import NO_SPANS
 from sync_server.plumbing.sql.autocommit import WriteConflict
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
+from sync_server.plumbing.telemetry.spans import NO_SPANS
 
 T = TypeVar("T")
 

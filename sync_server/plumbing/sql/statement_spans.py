@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, ExceptionContext, event
 
-from sync_server.plumbing.spans import Span, Spans
+from sync_server.plumbing.telemetry.spans import Span, Spans
 
 _KEY = "gatehouse span"
 

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from shared.capacity import COUNTED_ZONES
 from shared.clock import Millis
 from shared.movements import span_of_today
-from shared.rows import EventDay, EventRow, GateRow, ZoneRow
-from shared.snapshot import RowKind, unpack
+from shared.wire.rows import EventDay, EventRow, GateRow, ZoneRow
+from shared.wire.snapshot import RowKind, unpack
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql import writes
 from sync_server.revisions import queries as revisions

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.scans import EntryKind, decode, zone_of
+from shared.journal.scans import EntryKind, decode, zone_of
 from sync_server.accounts import queries as accounts
 from sync_server.plumbing.event_key import EventKey
 from sync_server.scans.decisions import change_of

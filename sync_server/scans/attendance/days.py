@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from shared.rows import EventDay
+from shared.wire.rows import EventDay
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among
 from sync_server.scans.attendance import basis as bases

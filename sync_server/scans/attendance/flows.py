@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from shared.attempts import Direction
 from shared.clock import Millis
 from shared.movements import attendance
-from shared.rows import EventDay
+from shared.wire.rows import EventDay
 from sync_server.plumbing import sums
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.tables import Base

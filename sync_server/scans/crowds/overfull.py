@@ -9,8 +9,8 @@ from typing import Final
 from sqlalchemy import ColumnElement, select, tuple_
 from sqlalchemy.orm import Session
 
+from shared.journal.scans import decode
 from shared.reasons import Reason
-from shared.scans import decode
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among
 from sync_server.scans.attendance.basis import Basis, Limits

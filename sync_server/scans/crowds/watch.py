@@ -13,7 +13,7 @@ from shared.clock import Millis
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.revisions import queries as revisions
 from sync_server.scans import conflicts
 from sync_server.scans.attendance import basis as bases

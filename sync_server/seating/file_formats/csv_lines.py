@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
 from shared.csv_cells import read_cell
-from sync_server.plumbing.text import as_shown
+from sync_server.plumbing.language.text import as_shown
 from sync_server.seating.layouts.mistakes import Mistakes
 
 Line = Mapping[str, str]

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from shared.clock import MonotonicClock
 from shared.errors import GatehouseError
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import ActionContext, Actor
+from sync_server.plumbing.requests.principals import ActionContext, Actor
 from sync_server.seating.imports import queue
 from sync_server.seating.models import ImportRecord
 

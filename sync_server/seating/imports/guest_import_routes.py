@@ -10,7 +10,7 @@ from flask import Response, request
 from sync_server.events import queries as events
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.seating.imports import guest_importing
 from sync_server.seating.imports.import_routes import start_parts

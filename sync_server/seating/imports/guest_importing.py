@@ -14,7 +14,7 @@ from typing import Final
 import orjson
 from sqlalchemy.orm import Session
 
-from shared.compression import Allowance
+from shared.wire.compression import Allowance
 from sync_server.seating.imports import queue
 from sync_server.seating.imports.claimed import ClaimedImport
 from sync_server.seating.models import ImportRecord

@@ -14,7 +14,7 @@ from shared.errors import TooLarge
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, require, requires
 from sync_server.seating.imports import import_schemas as schemas
 from sync_server.seating.imports import queue

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seating import layout_rows, service
 from sync_server.seating.imports import queue
 from sync_server.seating.imports.claimed import ClaimedImport, ImportWorker, Superseded

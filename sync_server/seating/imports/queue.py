@@ -11,14 +11,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
 from shared.clock import Millis
-from shared.compression import compressed
 from shared.errors import Conflict, NotFound
 from shared.ids import uuid7
+from shared.wire.compression import compressed
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import anything_due, organisations_due
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating import queries
 from sync_server.seating.models import ImportPartRecord, ImportRecord
 from sync_server.seating.zone_access.guest_lists import ZoneList

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
-from sync_server.plumbing.text import as_shown
+from sync_server.plumbing.language.text import as_shown
 from sync_server.seating.layouts.mistakes import Mistakes
 from sync_server.seating.layouts.plan import (
     AccessMode,

@@ -8,7 +8,7 @@ from flask import Response
 from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.seating.zone_access import guest_list_schemas as schemas
 from sync_server.seating.zone_access import guest_lists

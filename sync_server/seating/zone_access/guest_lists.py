@@ -14,7 +14,7 @@ from shared.errors import Conflict, NotFound
 from sync_server.events import service as event_service
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import writes
 from sync_server.seating import queries

@@ -16,7 +16,7 @@ from shared.ids import Entropy, uuid7
 from sync_server.audit.service import AuditLine, record
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import writes
 from sync_server.seating.models import TierMembershipRecord

@@ -12,7 +12,7 @@ from sync_server.plumbing.api.idempotency import run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.ticket_files.batches import batch_schemas as schemas
 from sync_server.ticket_files.batches import queue

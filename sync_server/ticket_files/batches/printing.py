@@ -10,9 +10,9 @@ from typing import Final
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.ticket_files import faces
 from sync_server.ticket_files.batches import queue
 from sync_server.ticket_files.design import design_of

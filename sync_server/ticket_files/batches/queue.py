@@ -17,7 +17,7 @@ from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, pagin
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.ticket_files.models import TicketBatchPartRow, TicketBatchRow
 from sync_server.tickets import queries as tickets

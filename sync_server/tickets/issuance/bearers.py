@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import InvalidRequest, NotFound
-from shared.snapshot import MembershipState
+from shared.wire.snapshot import MembershipState
 from sync_server.plumbing.sealing import Sealer
 from sync_server.seating.rules import Visitor
 from sync_server.seating.zone_access import memberships

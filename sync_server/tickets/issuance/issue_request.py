@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
-from shared.snapshot import MembershipState
 from shared.tickets import TicketFlags
+from shared.wire.snapshot import MembershipState
 from sync_server.events.chosen_days import ChosenDays
 from sync_server.holds.inventory import Held
 from sync_server.seating.zone_access.entitlements import Bearer

@@ -12,15 +12,15 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import Entropy, uuid7
-from shared.snapshot import MembershipState, TicketState
 from shared.tickets import TicketFlags
+from shared.wire.snapshot import MembershipState, TicketState
 from sync_server.events import issued_counts, locked_events
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.events.chosen_days import ChosenDays, dates_of, joined, numbers
 from sync_server.holds import inventory
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts

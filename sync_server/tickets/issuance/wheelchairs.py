@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict
 from shared.tickets import TicketFlags
 from sync_server.audit.service import AuditLine, record
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating.layouts.plan import Category
 from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.taken import taken

@@ -9,7 +9,7 @@ from shared.errors import Forbidden
 from sync_server.events.chosen_days import ChosenDays, joined, overlap
 from sync_server.holds import queries as holds
 from sync_server.plumbing.database import after_commit
-from sync_server.plumbing.logs import LOG
+from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seating.layouts.overlay import EventZone
 from sync_server.seating.layouts.plan import AccessMode
 from sync_server.seating.rules import Entitlement

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from shared import claims, parties
 from shared.errors import Conflict
-from shared.snapshot import TicketState
 from shared.tickets import SIGNED_AS, as_text, party_claims, sign
+from shared.wire.snapshot import TicketState
 from sync_server.plumbing.sealing import Sealer
 from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord

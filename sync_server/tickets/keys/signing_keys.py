@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, NotFound
 from shared.keys import KeyState
-from shared.snapshot import KeyRow
+from shared.wire.snapshot import KeyRow
 from sync_server.accounts.service import lock_organisation
 from sync_server.accounts.signals import OrganisationRowsChanged
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql.asked_together import Question

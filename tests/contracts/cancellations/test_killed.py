@@ -22,7 +22,7 @@ from sync_server.checkout.payments import paying
 from sync_server.checkout.payments.methods import METHODS
 from sync_server.checkout.payments.paying import Arrived
 from sync_server.checkout.rules import Channel
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.builders import a_ticket_type, a_venue, an_event
 from tests.contracts.checkout.stripe.card_shop import KEYS
 from tests.contracts.checkout.test_killed import TillKilled

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from shared.errors import Conflict
 from sync_server.holds import inventory, ordering
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.app_server import ApiClient, AppServer
 from tests.contracts.checkout.shop_floor import ACCOUNT, Shop, a_shop, assert_everything_agrees
 from tests.contracts.checkout.test_races import attempts, nodes

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from tests.contracts.checkout.shop_floor import Shop
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.snapshot import RowKind, TicketState
+from shared.wire.snapshot import RowKind, TicketState
 from tests.contracts.checkout.shop_floor import Shop, assert_everything_agrees
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from tests.builders import MINUTE
 from tests.contracts.checkout.shop_floor import ACCOUNT, Shop, assert_everything_agrees
 

@@ -14,7 +14,7 @@ from shared.errors import TooMany
 from sync_server.accounts import queries
 from sync_server.customers import cookies, service
 from sync_server.customers.cookies import GuestSession
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.requests.principals import Actor
 from tests.app_server import AppServer
 from tests.builders import HOUR
 

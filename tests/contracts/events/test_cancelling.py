@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.snapshot import RowKind, TicketState
+from shared.wire.snapshot import RowKind, TicketState
 from sync_server.tickets import cancelled_events
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import MINUTE, a_ticket_type

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from shared.lifecycle import scanning
 from shared.reasons import Reason
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import DAY, EVENING, HOUR, MINUTE, a_venue, an_event
 

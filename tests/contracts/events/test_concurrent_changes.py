@@ -9,12 +9,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.lifecycle import EventStatus, may_become
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from sync_server.events.lifecycle import status
 from sync_server.events.models import EventRecord
 from sync_server.events.signals import EventStatusChanged, EventTimesMoved
 from sync_server.outbox.models import OutboxRow
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import DAY, EVENING, MINUTE
 

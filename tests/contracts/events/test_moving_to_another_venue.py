@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from sync_server.holds import inventory
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import MINUTE, a_gate, a_venue, a_zone

@@ -22,7 +22,7 @@ from sync_server.migrations import schema
 from sync_server.outbox import queries
 from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.service import Fact, record
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.workers import Worker
 from tests.builders import an_id
 

@@ -15,7 +15,7 @@ from gate_app.sync import http_transport
 from gate_app.sync.client import HttpRequest, HttpResponse, Transport
 from gate_app.sync.http_transport import HttpTransport
 from shared.errors import TooLarge, Unavailable
-from shared.protocol import HELLO, MEDIA_TYPE
+from shared.wire.protocol import HELLO, MEDIA_TYPE
 from tests.gate_builders import EVENT, GateAtHome, a_code, a_gate, enrolled, the_house
 from tests.server_in_memory import ServerInMemory
 

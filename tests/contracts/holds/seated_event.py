@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from sync_server.holds import inventory
 from sync_server.outbox.service import Fact, record
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.app_server import ApiClient, AppServer
 from tests.builders import a_venue, an_event
 from tests.contracts.seating.stage import a_layout

@@ -8,7 +8,7 @@ import pytest
 
 from shared.clock import Millis
 from sync_server.accounts import queries as accounts
-from sync_server.accounts.cookies import COOKIE
+from sync_server.accounts.sign_in.cookies import COOKIE
 from sync_server.events import service
 from sync_server.plumbing.api.schemas import iso
 from tests.builders import DAY, EVENING, HOUR

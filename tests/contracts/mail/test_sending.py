@@ -16,7 +16,7 @@ from sync_server.mail.letters import Letter
 from sync_server.mail.models import MailRow
 from sync_server.mail.sender import MailSender
 from sync_server.mail.smtp import MailServer, Unreachable
-from sync_server.plumbing import logs
+from sync_server.plumbing.telemetry import logs
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, HOUR, MINUTE
 from tests.contracts.mail.conftest import MakeServer

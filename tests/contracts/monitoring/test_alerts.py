@@ -12,8 +12,8 @@ from sync_server.events import alert_candidates
 from sync_server.monitoring.alert_log import AlertCheck
 from sync_server.monitoring.gauges import Gauges
 from sync_server.outbox.service import Fact, record
-from sync_server.plumbing import logs
 from sync_server.plumbing.jobs import MORE
+from sync_server.plumbing.telemetry import logs
 from tests.app_server import AppServer, Concert
 from tests.builders import DAY, HOUR, MINUTE, an_event
 from tests.contracts.holds.seated_event import a_seated_event

@@ -7,7 +7,7 @@ import re
 import pytest
 from structlog.testing import capture_logs
 
-from sync_server.plumbing import logs
+from sync_server.plumbing.telemetry import logs
 from tests.app_server import AppServer, Concert
 
 

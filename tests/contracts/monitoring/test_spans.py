@@ -17,7 +17,7 @@ from opentelemetry.trace import SpanKind
 from sqlalchemy import text
 
 from shared.errors import SettingsError
-from sync_server.plumbing import otel
+from sync_server.plumbing.telemetry import otel
 from tests import builders
 from tests.app_server import AppServer, a_concert
 from tests.contracts.holds.seated_event import a_seated_event
@@ -143,7 +143,7 @@ def test_spans_reach_a_collector(sqlite_url: str, tmp_path: Path) -> None:
 def test_without_the_setting_the_library_is_not_needed() -> None:
     program = (
         "import sys; sys.modules['opentelemetry'] = None; import sync_server.app; "
-        "print('sync_server.plumbing.otel' in sys.modules)"
+        "print('sync_server.plumbing.telemetry.otel' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
@@ -153,7 +153,7 @@ def test_without_the_library_the_setting_is_refused(
     sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    monkeypatch.delitem(sys.modules, "sync_server.plumbing.otel")
-    monkeypatch.delattr("sync_server.plumbing.otel", raising=False)
+    monkeypatch.delitem(sys.modules, "sync_server.plumbing.telemetry.otel")
+    monkeypatch.delattr("sync_server.plumbing.telemetry.otel", raising=False)
     with pytest.raises(SettingsError, match="OpenTelemetry is not installed"):
         AppServer(sqlite_url, tmp_path, otlp_url=COLLECTOR)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, select, update
 
-from shared.scans import EntryKind
+from shared.journal.scans import EntryKind
 from sync_server.commands.doctor import _sums
 from sync_server.holds import expiry, outcomes
 from sync_server.monitoring.queries import platform_alerts

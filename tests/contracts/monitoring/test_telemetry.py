@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from sync_server.outbox.broker import joins
 from sync_server.outbox.broker.joins import Join
 from sync_server.outbox.catalogue import FACTS
-from sync_server.plumbing import logs
+from sync_server.plumbing.telemetry import logs
 from tests.app_server import AppServer, Concert
 from tests.contracts.holds.seated_event import a_seated_event
 

@@ -13,8 +13,8 @@ from sync_server.checkout import queries
 from sync_server.order_mails import messages, news, offers, posting
 from sync_server.order_mails.messages import Message
 from sync_server.order_mails.offers import Offer
-from sync_server.plumbing import logs
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.telemetry import logs
 from tests.app_server import AppServer
 from tests.builders import DAY, EVENING, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.checkout.shop_floor import Shop

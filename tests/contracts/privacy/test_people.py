@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from shared.snapshot import RowKind, TicketRow
+from shared.wire.snapshot import RowKind, TicketRow
 from sync_server.audit import proof
 from sync_server.audit.sealer import seal_waiting
 from sync_server.devices import identity

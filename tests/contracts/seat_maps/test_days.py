@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.scans import EntryKind
+from shared.journal.scans import EntryKind
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import DAY, EVENING, HOUR, a_ticket_type
 from tests.contracts.seat_maps.mapped_event import MappedEvent, a_mapped_event

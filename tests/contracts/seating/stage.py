@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from shared.admission import decide
 from shared.clock import Millis
 from shared.reasons import Reason
-from shared.snapshot import EventRow, TicketRow, ZoneRow
 from shared.tickets import ReadTicket, read
+from shared.wire.snapshot import EventRow, TicketRow, ZoneRow
 from sync_server.seating.taken import SOLD, PlaceCounts, SeatChanges, SeatingPorts, Taken
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import a_venue, an_event

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.ids import NIL_ID
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from sync_server.accounts import queries
 from tests.app_server import ApiClient, AppServer
 from tests.contracts.seating.stage import Stage, a_layout, a_stage, stalls, with_wheelchairs

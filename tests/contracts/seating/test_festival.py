@@ -6,8 +6,8 @@ import pytest
 
 from shared.admission import Direction, Passage
 from shared.reasons import Reason
-from shared.snapshot import RowKind
 from shared.tickets import ReadTicket, read
+from shared.wire.snapshot import RowKind
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import DAY, a_ticket_type
 from tests.contracts.seating.stage import Stage, a_layout, a_stage, at_the_gate, floor, stalls

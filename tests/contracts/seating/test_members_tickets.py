@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import text
 
 from shared.reasons import Reason
-from shared.snapshot import MembershipState, RowKind, TicketRow
 from shared.tickets import ReadTicket, TicketFlags, read
+from shared.wire.snapshot import MembershipState, RowKind, TicketRow
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import HOUR
 from tests.contracts.seating.stage import Stage, a_layout, a_seat, a_stage, at_the_gate, stalls

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from shared.ids import NIL_ID
 from shared.reasons import Reason
-from shared.snapshot import RowKind
 from shared.tickets import ReadTicket, TicketFlags, read
+from shared.wire.snapshot import RowKind
 from sync_server.holds.taking import seats as held_seats
 from sync_server.reseating import batches, queries, service
 from sync_server.reseating.schemas import MoveGuests

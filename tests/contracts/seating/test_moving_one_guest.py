@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from shared.reasons import Reason
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from sync_server.outbox import fact_schemas
 from sync_server.outbox.broker import messages as broker_messages
 from tests.app_server import ApiClient, AppServer, Concert

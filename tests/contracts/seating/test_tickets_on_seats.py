@@ -14,8 +14,8 @@ from sqlalchemy import text
 
 from shared.errors import Conflict
 from shared.ids import NIL_ID
-from shared.snapshot import RowKind
 from shared.tickets import ReadTicket, read
+from shared.wire.snapshot import RowKind
 from sync_server.events.service import lock_event
 from sync_server.holds.taking import seats as held_seats
 from sync_server.tickets import service

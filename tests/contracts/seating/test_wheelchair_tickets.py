@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from shared.snapshot import RowKind
 from shared.tickets import TicketFlags
+from shared.wire.snapshot import RowKind
 from sync_server.seating.wiring import RELEASES_EVERY_MS
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.contracts.seating.stage import Stage, a_stage, with_wheelchairs

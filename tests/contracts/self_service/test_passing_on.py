@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import DAY
 from tests.contracts.checkout.shop_floor import Shop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from shared.snapshot import EMPTY_DIGEST, Row, ZoneRow, digest_add
+from shared.wire.snapshot import EMPTY_DIGEST, Row, ZoneRow, digest_add
 from sync_server.events.models import EventRecord
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries, service

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sync_server.accounts import service as people
 from sync_server.audit import erasure, rules
 from sync_server.audit.service import AuditLine, record
-from sync_server.plumbing.principals import Actor
+from sync_server.plumbing.requests.principals import Actor
 from tests.app_server import AppServer
 from tests.contracts.server.test_audit_sealing import MARQUEE, RIVALS, proof, seal
 

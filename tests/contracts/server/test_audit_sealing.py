@@ -18,7 +18,7 @@ from sync_server.audit.models import AuditRow
 from sync_server.audit.proof import Proof, prove
 from sync_server.audit.service import AuditLine, record
 from sync_server.devices import identity
-from sync_server.plumbing.principals import ActionContext, Actor
+from sync_server.plumbing.requests.principals import ActionContext, Actor
 from sync_server.workers import Worker
 from tests.app_server import AppServer
 from tests.builders import an_id

@@ -10,8 +10,8 @@ import requests
 from sqlalchemy import select
 
 from scripts.private_services.nginx import NAME, Behind, NginxServer
-from shared import enrolment, protocol
 from shared.trace import heard
+from shared.wire import enrolment, protocol
 from sync_server.outbox.models import OutboxRow
 from tests.contracts.facts.memory import eventually
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event

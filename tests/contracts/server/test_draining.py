@@ -17,8 +17,8 @@ import requests
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port, responds
 from shared.clock import wall_clock
-from sync_server.plumbing import logs
 from sync_server.plumbing.jobs import HeavyJob
+from sync_server.plumbing.telemetry import logs
 from sync_server.workers import Worker
 from tests.app_server import AppServer
 from tests.architecture.tree import ROOT

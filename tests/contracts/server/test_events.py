@@ -8,7 +8,7 @@ import pytest
 
 from shared.lifecycle import TRANSITIONS, EventStatus, scanning
 from shared.reasons import Reason
-from shared.snapshot import EventRow, PolicyRow, RowKind, SupervisorRow, WhenUncertain
+from shared.wire.snapshot import EventRow, PolicyRow, RowKind, SupervisorRow, WhenUncertain
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import DAY, EVENING, HOUR, a_gate, a_venue, a_zone, an_event
 

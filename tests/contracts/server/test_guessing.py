@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from sync_server.commands.doctor import _proxies
-from sync_server.plumbing import logs
-from sync_server.plumbing.addresses import network_of
+from sync_server.plumbing.requests.addresses import network_of
+from sync_server.plumbing.telemetry import logs
 from tests.app_server import AppServer
 from tests.builders import HOUR, MINUTE
 from tests.staff import PASSWORD

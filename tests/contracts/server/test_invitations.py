@@ -11,8 +11,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import event, select, text
 from werkzeug.test import TestResponse
 
-from sync_server.accounts import invitations, password_links, queries
+from sync_server.accounts import invitations, queries
 from sync_server.accounts.models import MembershipRow, UserRow
+from sync_server.accounts.sign_in import password_links
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, HOUR
 from tests.staff import PASSWORD
@@ -216,7 +217,7 @@ def test_a_password_link_works_once_and_ends_all_sessions(app_server: AppServer,
 
 
 def test_a_login_without_a_password_lets_nobody_in(app_server: AppServer) -> None:
-    from sync_server.accounts import logins
+    from sync_server.accounts.sign_in import logins
 
     with app_server.database.writing() as session:
         logins.create_login(session, email=NORA, name="Nora", context=app_server.context())

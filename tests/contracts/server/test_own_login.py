@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from sync_server.accounts import invitations, totp
+from sync_server.accounts import invitations
+from sync_server.accounts.sign_in import totp
 from tests.app_server import ApiClient, AppServer
 from tests.staff import PASSWORD
 

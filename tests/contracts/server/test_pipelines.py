@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict
 from sync_server.audit.models import AuditRow
 from sync_server.audit.service import AuditLine, audit_rows
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.plumbing.sql import late_writes
 from sync_server.plumbing.sql.asked_together import asked_together
 from sync_server.plumbing.sql.bulk import MANY, insert_many

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.event import listen
 
-from shared.snapshot import Row, RowKind, pack
+from shared.wire.snapshot import Row, RowKind, pack
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries, service
 from tests.app_server import AppServer

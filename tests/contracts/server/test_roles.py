@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 
 from sync_server.accounts.public_routes import PARTLY_PUBLIC, PUBLIC_ROUTES, Audience
 from sync_server.accounts.rules import GUEST_ACTIONS, IMPLIED_SCOPES, PLATFORM_ACTIONS, POLICY
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.sql.tables import Base
 from sync_server.plumbing.web import required_action
 from tests.app_server import ApiClient, AppServer, a_concert

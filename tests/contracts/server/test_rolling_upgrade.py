@@ -24,7 +24,7 @@ from shared.clock import wall_clock
 from sync_server.customers import cookies
 from sync_server.customers import service as customers
 from sync_server.migrations import schema
-from sync_server.plumbing.principals import SYSTEM
+from sync_server.plumbing.requests.principals import SYSTEM
 from tests.app_server import AppServer
 from tests.architecture.tree import ROOT, files
 from tests.builders import HOUR

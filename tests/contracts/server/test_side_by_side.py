@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from shared.snapshot import RowKind
+from shared.wire.snapshot import RowKind
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import a_gate, a_venue, an_event
 

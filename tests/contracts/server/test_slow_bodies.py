@@ -13,7 +13,7 @@ import pytest
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
 from shared.errors import Unavailable
-from sync_server.plumbing.request_bodies import BodyReads
+from sync_server.plumbing.requests.request_bodies import BodyReads
 from tests.contracts.server.test_serving import ROOT, is_ready, read
 
 CONNECTIONS = 260

@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from shared.errors import Conflict
 from shared.reasons import Reason
-from shared.snapshot import RowKind, TicketRow, TicketState
 from shared.tickets import Entitlement, ReadTicket, Refusal, TicketFlags, read
+from shared.wire.snapshot import RowKind, TicketRow, TicketState
 from sync_server.revisions import service as revisions
 from sync_server.tickets import queries, service
 from sync_server.tickets.issuance import issuing

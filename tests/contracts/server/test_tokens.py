@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, text
 
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, MINUTE, a_venue
 

@@ -14,8 +14,8 @@ from shared.trace import heard
 from sync_server.outbox import cursors
 from sync_server.outbox.broker import messages
 from sync_server.outbox.models import OutboxRow
-from sync_server.plumbing import logs
 from sync_server.plumbing.jobs import Job
+from sync_server.plumbing.telemetry import logs
 from tests.app_server import AppServer, Concert
 from tests.contracts.holds.seated_event import a_seated_event
 from tests.journeys.network_link import Deliver

@@ -12,10 +12,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from flask import Response
 from flask.testing import FlaskClient
 
-from shared import enrolment, http_signatures, protocol, scans
-from shared.http_signatures import Channel
-from shared.scans import GENESIS, Entry, EntryKind
-from shared.snapshot import AnyRow, from_frame, movements_from_bytes, unpack
+from shared.journal import scans
+from shared.journal.scans import GENESIS, Entry, EntryKind
+from shared.wire import enrolment, http_signatures, protocol
+from shared.wire.http_signatures import Channel
+from shared.wire.snapshot import AnyRow, from_frame, movements_from_bytes, unpack
 
 HOST = "tickets.example"
 NOON = 1_783_180_800_000  # 2026-07-04T16:00:00Z

@@ -7,8 +7,8 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-from shared import enrolment
 from shared.tickets import code_hash_of
+from shared.wire import enrolment
 from tests.app_server import AppServer, Concert, a_concert
 from tests.contracts.sync.gates import Gate
 

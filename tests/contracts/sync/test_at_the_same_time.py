@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from shared import protocol
+from shared.wire import protocol
 from sync_server.devices import counters
 from sync_server.plumbing.database import Database
 from sync_server.scans import queries

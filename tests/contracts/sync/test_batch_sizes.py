@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select, update
 
-from shared.scans import EntryKind
-from shared.snapshot import TicketState
+from shared.journal.scans import EntryKind
+from shared.wire.snapshot import TicketState
 from sync_server.outbox.models import OutboxRow
 from sync_server.plumbing.sql.tables import Base
 from sync_server.revisions import queries as revisions

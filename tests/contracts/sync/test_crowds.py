@@ -11,9 +11,9 @@ from sqlalchemy import select
 
 from scripts.benchmarking.rows_read import reads_of
 from shared.admission import Direction, Passage
-from shared.snapshot import GateRow, ZoneRow
+from shared.wire.snapshot import GateRow, ZoneRow
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.revisions import service as revisions
 from sync_server.scans import queries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared import enrolment, protocol
+from shared.wire import enrolment, protocol
 from sync_server.devices import queries
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.scans import EntryKind
-from shared.snapshot import EventRow, RowKind
+from shared.journal.scans import EntryKind
+from shared.wire.snapshot import EventRow, RowKind
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.office_gates import a_gate, shown

@@ -7,9 +7,10 @@ from itertools import permutations
 
 import pytest
 
-from shared import protocol, scans
-from shared.scans import EntryKind
-from shared.snapshot import MovementKind, TicketState
+from shared.journal import scans
+from shared.journal.scans import EntryKind
+from shared.wire import protocol
+from shared.wire.snapshot import MovementKind, TicketState
 from sync_server.scans import quarantine, queries
 from sync_server.scans.attendance.inside import occupancy
 from tests.contracts.sync.gates import Gate

@@ -7,10 +7,10 @@ import logging
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from shared import enrolment
 from shared.ids import NIL_ID
+from shared.wire import enrolment
 from sync_server.accounts.models import OrganisationRow
-from sync_server.plumbing import logs
+from sync_server.plumbing.telemetry import logs
 from tests.app_server import AppServer, Concert
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.office_gates import AppServerWorld, a_device, shown

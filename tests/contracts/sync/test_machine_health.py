@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared import protocol
-from shared.protocol import Health
+from shared.wire import protocol
+from shared.wire.protocol import Health
 from tests.app_server import AppServer, Concert
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.office_gates import a_gate

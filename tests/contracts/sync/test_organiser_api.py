@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from shared.scans import EntryKind, encode
+from shared.journal.scans import EntryKind, encode
 from sync_server.plumbing.api.schemas import iso
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.contracts.sync.office_gates import a_device, a_gate, a_live_evening, shown

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import zstandard
 
-from shared import protocol
+from shared.wire import protocol
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared import protocol
+from shared.wire import protocol
 from tests.contracts.sync.world import World
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from shared import tickets as codes
 from shared.admission import decide
-from shared.protocol import EventAt
 from shared.reasons import Reason
-from shared.rows import GateRow
 from shared.scene import type_of, zone_of
 from shared.tickets import ReadTicket
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from shared.wire.protocol import EventAt
+from shared.wire.rows import GateRow
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.tickets import service as tickets
 from sync_server.tickets.keys import codes as printing
 from sync_server.tickets.models import TicketRecord

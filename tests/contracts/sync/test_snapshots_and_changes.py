@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from shared.protocol import EventAt
-from shared.snapshot import (
+from shared.wire.protocol import EventAt
+from shared.wire.snapshot import (
     EMPTY_DIGEST,
     DeviceRow,
     Row,

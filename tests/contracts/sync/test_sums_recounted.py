@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from shared.claims import Entitlement
+from shared.journal.scans import EntryKind, decode, movement_of
 from shared.movements import attendance, passages
-from shared.rows import EventDay, EventRow, GateRow, ZoneRow
-from shared.scans import EntryKind, decode, movement_of
-from shared.snapshot import Movement
+from shared.wire.rows import EventDay, EventRow, GateRow, ZoneRow
+from shared.wire.snapshot import Movement
 from sync_server.monitoring.sum_checks import ALL_SUMS
 from sync_server.revisions import queries as revisions
 from sync_server.scans import queries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scripts.benchmarking.rows_read import reads_of
-from shared.snapshot import ZoneRow
+from shared.wire.snapshot import ZoneRow
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared import protocol
+from shared.wire import protocol
 from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
 from sync_server.plumbing.messaging.shared_bus import SharedBus

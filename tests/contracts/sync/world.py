@@ -12,9 +12,9 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-from shared import enrolment
-from shared.snapshot import AnyRow, Row, TicketRow, TicketState
 from shared.tickets import Entitlement, TicketFlags
+from shared.wire import enrolment
+from shared.wire.snapshot import AnyRow, Row, TicketRow, TicketState
 from sync_server.accounts.models import OrganisationRow
 from sync_server.app import build_runtime, web_app
 from sync_server.config import check
@@ -28,7 +28,7 @@ from sync_server.events.snapshot_rows import own_rows
 from sync_server.migrations import schema
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.principals import SYSTEM, ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.revisions import service as revisions
 from sync_server.venues.models import GateRecord, VenueRecord
 from sync_server.waiting.listener import StreamsListener

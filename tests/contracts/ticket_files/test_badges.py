@@ -11,7 +11,7 @@ from PIL import Image
 
 from shared.badges import ready_made
 from shared.badges.layout import read_layout
-from shared.snapshot import RowKind, unpack
+from shared.wire.snapshot import RowKind, unpack
 from tests.app_server import ApiClient
 from tests.builders import DAY
 from tests.contracts.checkout.shop_floor import Shop

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sync_server.plumbing.addresses import leads_inside
+from sync_server.plumbing.requests.addresses import leads_inside
 from sync_server.webhooks.rules import MAX_WEBHOOKS
 from tests.app_server import ApiClient, AppServer, a_concert
 from tests.contracts.webhooks.conftest import Hook, MakeServer, a_webhook, change, run

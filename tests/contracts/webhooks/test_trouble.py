@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from sync_server.plumbing import logs
+from sync_server.plumbing.telemetry import logs
 from sync_server.webhooks import rules
 from sync_server.webhooks.sender import WebhookSender
 from sync_server.webhooks.turns import Turns

@@ -7,7 +7,7 @@ import pytest
 from gate_app.display.announcement import Tone, announce, heading_of, notice_of
 from gate_app.words import TEXTS
 from shared.reasons import ADMITTING, Reason
-from shared.wording import LANGUAGES, in_language, wording
+from shared.words.wording import LANGUAGES, in_language, wording
 from tests.browser.gate_scenes import a_scan, already_used
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -25,8 +25,8 @@ from shared.admission import Override
 from shared.badges import ready_made
 from shared.badges.sheets import Dots
 from shared.errors import Conflict, Forbidden
-from shared.snapshot import AnyRow, TicketTypeRow
-from shared.wording import LANGUAGES, in_language, wording
+from shared.wire.snapshot import AnyRow, TicketTypeRow
+from shared.words.wording import LANGUAGES, in_language, wording
 from tests.contracts.hardware.test_printers import code_on
 from tests.gate_builders import EVENT, PIN, GateAtHome, a_code, a_gate, the_house, ticket_id_of
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gate_app.journal.chain_survey import ChainSurvey, LostRange
-from shared.scans import GENESIS, EntryKind, decode, encode, entry_hash
+from shared.journal.scans import GENESIS, EntryKind, decode, encode, entry_hash
 from tests.unit.shared.wire_builders import an_entry
 
 DEVICE, BRANCH = 4, 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gate_app.journal import history
 from gate_app.scanning import clashes
-from shared.snapshot import Movement, MovementKind
+from shared.wire.snapshot import Movement, MovementKind
 from tests.gate_builders import EVENT, GATE_B, STALLS, GateAtHome, a_code, a_gate, ticket_id_of
 
 

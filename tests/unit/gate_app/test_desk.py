@@ -11,7 +11,7 @@ from gate_app.supervision.desk import INFO_MS, Desk
 from gate_app.supervision.screens import Role, Screen
 from gate_app.supervision.search import fold
 from shared.errors import Conflict, Forbidden, GatehouseError, InvalidRequest, NotFound
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from tests.gate_builders import EVENT, PIN, GateAtHome, a_code, a_gate, a_ticket_row, the_house, ticket_id_of
 
 GUEST = "Jørgen Müller-Lüdenscheidt"

@@ -10,10 +10,10 @@ import pytest
 from gate_app.enrolment import Enrolled, enrol, server_address
 from gate_app.reading_home import take_identity
 from gate_app.sync.client import HttpRequest, HttpResponse
-from shared import enrolment, protocol
 from shared.errors import GatehouseError, InvalidRequest, Unreadable, Untrusted
-from shared.http_signatures import sign_answer
-from shared.protocol import Assignment, EnrolAnswer, EnrolRequest
+from shared.wire import enrolment, protocol
+from shared.wire.http_signatures import sign_answer
+from shared.wire.protocol import Assignment, EnrolAnswer, EnrolRequest
 from tests.gate_builders import ORGANISATION, SERVER_KEY, GateAtHome, a_code, a_gate, a_key, chance
 
 PUBLIC = SERVER_KEY.public_key().public_bytes_raw()

@@ -11,8 +11,8 @@ import pytest
 from gate_app.scanning.gate import Presentation
 from shared.admission import Override
 from shared.errors import Forbidden, NotFound
-from shared.snapshot import AnyRow, EventRow, GateRow, TicketState, ZoneRow
 from shared.tickets import Entitlement
+from shared.wire.snapshot import AnyRow, EventRow, GateRow, TicketState, ZoneRow
 from tests.gate_builders import (
     EVENT,
     FLOOR,

@@ -8,7 +8,7 @@ import pytest
 
 from gate_app.journal.gaps import declare
 from gate_app.journal.reading import SEQ_BITS
-from shared.scans import GENESIS, EntryKind, decode, encode, entry_hash
+from shared.journal.scans import GENESIS, EntryKind, decode, encode, entry_hash
 from tests.gate_builders import GateAtHome, a_code, a_gate
 
 

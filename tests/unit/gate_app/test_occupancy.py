@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gate_app.scanning.occupancy import Occupancy, Share
 from shared.admission import Direction, Passage
-from shared.snapshot import EventDay
+from shared.wire.snapshot import EventDay
 from tests.gate_builders import EVENING, HOUR, an_event
 
 ALONE = Share(0, 1)

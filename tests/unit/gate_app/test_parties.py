@@ -18,7 +18,7 @@ from gate_app.scanning.parties import CHOICE_MS, Parties
 from gate_app.scanning.turns import Turns
 from shared.admission import Mode, Verdict
 from shared.errors import Conflict
-from shared.snapshot import EventRow, TicketState
+from shared.wire.snapshot import EventRow, TicketState
 from tests.gate_builders import (
     EVENING,
     EVENT,

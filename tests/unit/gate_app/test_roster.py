@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shared.errors import Unreadable
-from shared.snapshot import Position, Row, RowKind, TicketState, digest_add, digest_remove, pack
+from shared.wire.snapshot import Position, Row, RowKind, TicketState, digest_add, digest_remove, pack
 from tests.gate_builders import EVENT, GateAtHome, a_code, a_gate, a_ticket_row, give_rows, the_house, ticket_id_of
 
 

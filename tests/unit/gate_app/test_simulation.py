@@ -14,7 +14,7 @@ import pytest
 from gate_app.gate_context import HostEnvironment
 from gate_app.simulation.rehearsal import Plan, Rehearsal
 from hardware.simulated.camera import AtOnce
-from shared.scans import EntryKind
+from shared.journal.scans import EntryKind
 from tests.gate_builders import EVENING, chance
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate_app.supervision.pins import PinCheck
-from shared.snapshot import SupervisorRow
+from shared.wire.snapshot import SupervisorRow
 from tests.gate_builders import CHEAP, PIN, GateAtHome, a_gate
 
 SAM, KIM = SupervisorRow(1, "Sam", CHEAP.hash(PIN)), SupervisorRow(2, "Kim", CHEAP.hash("161803"))

@@ -8,16 +8,8 @@ from typing import Any
 
 from shared.admission import Attempt, Direction, Mode, Passage
 from shared.days import event_days
-from shared.snapshot import (
-    EventRow,
-    GateRow,
-    MembershipState,
-    PolicyRow,
-    TicketRow,
-    TicketState,
-    ZoneRow,
-)
 from shared.tickets import Entitlement, ReadTicket, Ticket, TicketFlags
+from shared.wire.snapshot import EventRow, GateRow, MembershipState, PolicyRow, TicketRow, TicketState, ZoneRow
 
 HOUSE, EVENT, TICKET, FLOOR = "the house", 7, 42, 1
 GATE_A = GateRow(1, "A", "Main entrance")

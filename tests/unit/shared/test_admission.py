@@ -8,8 +8,8 @@ import pytest
 
 from shared.admission import ENTRY_ROWS, EXIT_ROWS, GROUND_ROWS, Direction, Mode, Override, Readiness, Room, decide
 from shared.reasons import ADMITTING, Reason
-from shared.snapshot import GateRow, PolicyRow, TicketState, WhenUncertain, ZoneRow
 from shared.tickets import Entitlement, Refusal, TicketFlags
+from shared.wire.snapshot import GateRow, PolicyRow, TicketState, WhenUncertain, ZoneRow
 from tests.unit.shared.attempt_builders import (
     FLOOR,
     GATE_A,

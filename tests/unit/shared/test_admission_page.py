@@ -10,8 +10,8 @@ from pathlib import Path
 from gate_app.whatif.simulator import run_case, run_line
 from shared.admission import Readiness, decide
 from shared.reasons import Reason
-from shared.snapshot import GateRow
 from shared.tickets import Refusal, TicketFlags
+from shared.wire.snapshot import GateRow
 from tests.unit.shared.attempt_builders import FLOOR, GATE_A, a_row, an_attempt
 
 ROOT = Path(__file__).parents[3]

@@ -15,7 +15,8 @@ from shared.admission import Attempt, Direction, Mode, Override, Passage, Readin
 from shared.lifecycle import EventStatus
 from shared.movements import passages
 from shared.reasons import ADMITTING, Reason
-from shared.snapshot import (
+from shared.tickets import Entitlement, Refusal, TicketFlags
+from shared.wire.snapshot import (
     GateRow,
     MembershipState,
     Movement,
@@ -25,7 +26,6 @@ from shared.snapshot import (
     WhenUncertain,
     ZoneRow,
 )
-from shared.tickets import Entitlement, Refusal, TicketFlags
 from tests.unit.shared.attempt_builders import (
     FLOOR,
     GATE_A,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.ago import DAY, HOUR, MINUTE, SECOND, ago
+from shared.words.ago import DAY, HOUR, MINUTE, SECOND, ago
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 
 from shared import claims
-from shared.as_printed import as_printed
 from shared.claims import Ticket
-from shared.rows import TicketRow
+from shared.wire.rows import TicketRow
+from shared.words.as_printed import as_printed
 from tests.unit.shared.wire_builders import a_ticket_row
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.enrolment import ALPHABET, Code, check_number, fingerprint, new_code, parse, proof, same, server_proof
 from shared.errors import InvalidRequest
 from shared.layout_tables import KEYS, LAYOUTS
+from shared.wire.enrolment import ALPHABET, Code, check_number, fingerprint, new_code, parse, proof, same, server_proof
 from tests.unit.shared.wire_builders import a_key
 
 SERVER = a_key(2).public_key().public_bytes_raw()

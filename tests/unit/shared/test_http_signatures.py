@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import Untrusted
-from shared.http_signatures import (
+from shared.wire.http_signatures import (
     ANSWER_TAG,
     CHANNELS,
     REQUEST_TAG,

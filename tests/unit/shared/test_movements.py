@@ -8,7 +8,7 @@ import pytest
 
 from shared.attempts import Direction
 from shared.movements import NEVER_CAME, attendance, inside_by, passages, span_of_today
-from shared.snapshot import EventDay, Movement, MovementKind
+from shared.wire.snapshot import EventDay, Movement, MovementKind
 from tests.unit.shared.attempt_builders import FLOOR, TICKET, an_event, entered, left, ms
 
 CODE, OTHER_CODE = b"c" * 16, b"d" * 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.numerals import whole
+from shared.words.numerals import whole
 
 
 @pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1.0", "²", "٣", "256", "0" * 4 + "1", "9" * 5_000])

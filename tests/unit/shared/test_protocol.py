@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared import protocol
 from shared.errors import InvalidRequest, Unreadable, Untrusted, UpgradeNeeded
-from shared.protocol import (
+from shared.wire import protocol
+from shared.wire.protocol import (
     Assignment,
     Batch,
     ChangesAnswer,
@@ -37,8 +37,8 @@ from shared.protocol import (
     sign_batch,
     version_spoken_by,
 )
-from shared.rows import RowKind
-from shared.snapshot import pack, to_frame
+from shared.wire.rows import RowKind
+from shared.wire.snapshot import pack, to_frame
 from tests.unit.shared.wire_builders import EIGHT, a_key, a_ticket_row
 
 SERVER = a_key(2)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import Unreadable
-from shared.journal_entries import _Columns
-from shared.scans import (
+from shared.journal.journal_entries import _Columns
+from shared.journal.scans import (
     GENESIS,
     MAX_ENTRY_BYTES,
     UNKNOWN_MS,
@@ -29,7 +29,7 @@ from shared.scans import (
     sign_head,
     verify_head,
 )
-from shared.snapshot import MovementKind
+from shared.wire.snapshot import MovementKind
 from tests.unit.shared.wire_builders import EIGHT, HOUR, a_journal, a_key, an_anchor, an_entry
 
 pack_message = msgspec.msgpack.encode

@@ -10,10 +10,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared import columns, frames
-from shared.compression import Allowance, compressed
 from shared.errors import Unreadable
-from shared.snapshot import (
+from shared.wire import columns, frames
+from shared.wire.compression import Allowance, compressed
+from shared.wire.snapshot import (
     EMPTY_DIGEST,
     MAX_FRAME_BYTES,
     MAX_FRAME_ROWS,

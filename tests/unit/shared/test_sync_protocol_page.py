@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from shared import http_signatures, journal_time, protocol
-from shared.enrolment import ALPHABET, PREFIX
-from shared.journal_entries import MAX_ENTRY_BYTES, MAX_TEXT, Entry, EntryKind
-from shared.protocol import Message
-from shared.row_bodies import VALUE_OF
-from shared.rows import RowKind
+from shared.journal import journal_time
+from shared.journal.journal_entries import MAX_ENTRY_BYTES, MAX_TEXT, Entry, EntryKind
+from shared.wire import http_signatures, protocol
+from shared.wire.enrolment import ALPHABET, PREFIX
+from shared.wire.protocol import Message
+from shared.wire.row_bodies import VALUE_OF
+from shared.wire.rows import RowKind
 from sync_server.scans.reconcile import ConflictKind
 
 PAGE = Path("docs/sync-protocol.md").read_text()

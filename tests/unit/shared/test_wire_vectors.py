@@ -13,12 +13,12 @@ import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from shared import enrolment, protocol
 from shared.errors import Untrusted
-from shared.http_signatures import sign_request, verify_answer, verify_request
-from shared.rows import Row, RowKind
-from shared.scans import check_chain, correct, decode, encode, entry_hash
-from shared.snapshot import from_frame, movements_from_bytes
+from shared.journal.scans import check_chain, correct, decode, encode, entry_hash
+from shared.wire import enrolment, protocol
+from shared.wire.http_signatures import sign_request, verify_answer, verify_request
+from shared.wire.rows import Row, RowKind
+from shared.wire.snapshot import from_frame, movements_from_bytes
 from tests.unit.shared.wire_builders import a_key
 from tests.vectors.make_wire import FILES, FOLDER, as_entry, as_row, movements, written
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from shared.admission import decide
-from shared.ago import ago
-from shared.local_moments import local_moment
-from shared.messages import TEXTS, say
-from shared.wording import LANGUAGES, in_language, joined, wording
+from shared.words.ago import ago
+from shared.words.local_moments import local_moment
+from shared.words.messages import TEXTS, say
+from shared.words.wording import LANGUAGES, in_language, joined, wording
 from tests.builders import EVENING, HOUR
 from tests.unit.shared.test_admission_page import BEYOND_CASES
 

@@ -8,7 +8,8 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from shared.claims import Entitlement, TicketFlags
-from shared.rows import (
+from shared.journal.scans import GENESIS, Entry, encode, entry_hash
+from shared.wire.rows import (
     AnyRow,
     DeviceRow,
     EventDay,
@@ -25,7 +26,6 @@ from shared.rows import (
     TicketTypeRow,
     ZoneRow,
 )
-from shared.scans import GENESIS, Entry, encode, entry_hash
 
 EIGHT = 1_783_101_600_000  # 2026-07-03T18:00:00Z, ms
 HOUR = 3_600_000

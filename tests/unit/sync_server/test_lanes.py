@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.jobs import MORE, HeavyJob, Job
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.workers import Worker
 from tests.app_server import AppServer
 

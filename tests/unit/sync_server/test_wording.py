@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sync_server.plumbing.wording import in_words
+from sync_server.plumbing.language.wording import in_words
 from tests.app_server import AppServer
 
 SAID_BY_VALIDATORS = ("should", "Input", "String", "pattern", "permitted", "Value error")

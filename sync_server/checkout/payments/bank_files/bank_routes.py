@@ -7,7 +7,7 @@ from apiflask import APIBlueprint
 from shared.errors import InvalidRequest
 from sync_server.checkout.payments.bank_files import matching, schemas
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import Action
+from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 
 bp = APIBlueprint("bank_files", __name__, url_prefix="/api/bank-files", tag="Payments")

@@ -23,7 +23,7 @@ from sync_server.checkout.payments.methods import METHODS
 from sync_server.checkout.payments.paying import Arrived, OrderKey
 from sync_server.checkout.rules import OrderState
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 
 TRANSFER: Final = METHODS["invoice"]

@@ -15,7 +15,7 @@ from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.payments.stripe.gateway import Gateway, Intent
 from sync_server.checkout.rules import OrderState
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 FIRST_LOOK_MS = 60_000
 """After that the worker asks what became of a payment, if no webhook has told."""

@@ -18,8 +18,8 @@ from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.payments.stripe.outcomes import LANE, STRIPE
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.jobs import HeavyJob
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 
 BATCH_SIZE: Final = 50
 SEARCHED_MS: Final = 30 * 24 * 3_600_000

@@ -27,8 +27,8 @@ from sync_server.checkout.payments.stripe.gateway import LOST, Intent, Refunded
 from sync_server.checkout.rules import OrderState
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.jobs import HeavyJob
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 
 STRIPE: Final = METHODS["stripe"]
 LANE: Final = "payments"

@@ -18,8 +18,8 @@ from sync_server.checkout.payments.stripe.gateway import Gateway, KeysRefused, R
 from sync_server.checkout.payments.stripe.outcomes import LANE, STRIPE, note_refund, payout_of
 from sync_server.plumbing.due import anything_due, organisations_due
 from sync_server.plumbing.jobs import MORE, HeavyJob
-from sync_server.plumbing.logs import LOG
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.telemetry.logs import LOG
 
 BATCH_SIZE: Final = 200
 AT_ONCE: Final = 8

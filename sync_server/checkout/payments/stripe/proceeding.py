@@ -7,7 +7,7 @@ from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.payments.stripe import beginning, outcomes
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.rules import OrderState
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 
 
 def proceed(access: StripeAccess, key: OrderKey, context: ActionContext) -> str:

@@ -14,7 +14,7 @@ from sync_server.checkout.models import StripePaymentRow
 from sync_server.checkout.payments.stripe import disputing, outcomes, schemas
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.principals import ActionContext
+from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.storable_json import read_json
 from sync_server.plumbing.web import context
 

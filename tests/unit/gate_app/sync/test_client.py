@@ -12,10 +12,10 @@ import pytest
 from gate_app.sync.client import NOT_THERE_MS, Client, HttpRequest, HttpResponse, Transport
 from gate_app.sync.counters import BLOCK, Counters
 from gate_app.sync.exchange import ApiCall
-from shared import protocol
 from shared.errors import Unavailable, Untrusted
-from shared.http_signatures import CounterWindow
-from shared.protocol import CHANGES, HELLO, ChangesRequest, HelloRequest
+from shared.wire import protocol
+from shared.wire.http_signatures import CounterWindow
+from shared.wire.protocol import CHANGES, HELLO, ChangesRequest, HelloRequest
 from tests.gate_builders import GateAtHome, a_gate, the_house
 from tests.server_in_memory import ServerInMemory
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused, Said
-from shared import protocol
 from shared.errors import Unreadable
-from shared.protocol import (
+from shared.wire import protocol
+from shared.wire.protocol import (
     CHANGES,
     HELLO,
     SNAPSHOT,

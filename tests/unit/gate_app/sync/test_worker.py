@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gate_app.sync.worker import Worker
-from shared.snapshot import TicketState
+from shared.wire.snapshot import TicketState
 from tests.gate_builders import EVENT, GateAtHome, a_code, a_gate, a_ticket_row, the_house
 from tests.server_in_memory import ServerInMemory
 

@@ -9,7 +9,7 @@ import pytest
 
 from sync_server.accounts.rules import PLATFORM_ACTIONS, POLICY, STAFF_POLICY, may, staff_policy, staff_scopes
 from sync_server.accounts.staff_policy import ChangeStaffPolicy, StaffPolicyView
-from sync_server.plumbing.principals import Action, Principal
+from sync_server.plumbing.requests.principals import Action, Principal
 
 
 def somebody(role: str = "", platform_role: str = "", scopes: frozenset[str] = frozenset()) -> Principal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sync_server.accounts import totp
+from sync_server.accounts.sign_in import totp
 
 SECRET = b"12345678901234567890"
 NOW = 1_783_180_800_000

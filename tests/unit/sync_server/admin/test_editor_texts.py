@@ -11,7 +11,7 @@ import pytest
 from sync_server.admin.door.seats import SCRIPT_TEXTS as LIVE_TEXTS
 from sync_server.admin.page import TEXTS
 from sync_server.admin.seat_map_pages import SCRIPT_TEXTS, _modules
-from sync_server.plumbing.texts import translator
+from sync_server.plumbing.language.texts import translator
 from tests.architecture.tree import ROOT
 
 SCRIPTS = sorted((ROOT / "sync_server/static/editor").glob("*.js"))

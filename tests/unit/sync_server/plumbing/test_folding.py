@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync_server.plumbing.folding import fold
+from sync_server.plumbing.language.folding import fold
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sync_server.plumbing import logs
+from sync_server.plumbing.telemetry import logs
 
 
 class Pieces(io.StringIO):

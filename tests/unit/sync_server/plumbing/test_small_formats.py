@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared.errors import InvalidRequest
 from sync_server.plumbing.api.pagination import decode_cursor, encode_cursor, paginate
 from sync_server.plumbing.api.schemas import MILLIS_OF_YEAR_9999, iso, parse_time
-from sync_server.plumbing.slugs import code_of, slug_of
+from sync_server.plumbing.language.slugs import code_of, slug_of
 from sync_server.plumbing.storable_json import visible
 
 

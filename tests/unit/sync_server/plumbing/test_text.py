@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sync_server.plumbing.text import all_as_shown, as_shown
+from sync_server.plumbing.language.text import all_as_shown, as_shown
 
 
 @pytest.mark.parametrize(

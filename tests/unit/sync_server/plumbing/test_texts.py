@@ -10,7 +10,7 @@ from string import Formatter
 import pytest
 from markupsafe import Markup
 
-from sync_server.plumbing.texts import LANGUAGES, Text, Translator, language_of, translator
+from sync_server.plumbing.language.texts import LANGUAGES, Text, Translator, language_of, translator
 from tests.architecture.tree import ROOT
 
 FOLDERS = [*sorted(ROOT.glob("sync_server/*/texts")), ROOT / "shared" / "texts", ROOT / "gate_app" / "texts"]

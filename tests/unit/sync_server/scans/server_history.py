@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.admission import Room
-from shared.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
-from shared.scans import Entry
+from shared.journal.scans import Entry
+from shared.wire.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketTypeRow, ZoneRow
 from sync_server.scans.reconcile import ConflictKind, Facts, Judged, Reconciliation
 from tests.unit.shared.wire_builders import EIGHT, a_ticket_row, an_entry, an_event_row
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared import scans
-from shared.scans import GENESIS, Entry, EntryKind
+from shared.journal import scans
+from shared.journal.scans import GENESIS, Entry, EntryKind
 from sync_server.scans.rules import (
     HeldEntry,
     Line,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.scans import Entry, EntryKind, Timeline
+from shared.journal.scans import Entry, EntryKind, Timeline
 from sync_server.scans import boots
 from tests.unit.sync_server.scans.test_batches import an_entry
 

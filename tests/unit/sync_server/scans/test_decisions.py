@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.scans import Entry, EntryKind
+from shared.journal.scans import Entry, EntryKind
 from sync_server.scans.decisions import Decision, Decisions, is_decision
 from tests.unit.shared.wire_builders import EIGHT, an_entry
 

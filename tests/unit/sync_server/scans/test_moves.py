@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.admission import Direction, Passage
-from shared.rows import EventDay
+from shared.wire.rows import EventDay
 from sync_server.scans.attendance.basis import rules_of
 from sync_server.scans.attendance.moves import Crowd, by_gate, by_zone, crowd
 from sync_server.scans.attendance.steps import Step, pack, unpack

@@ -10,7 +10,7 @@ import pytest
 from shared.admission import Direction, Room
 from shared.claims import Entitlement
 from shared.reasons import Reason
-from shared.rows import TicketState
+from shared.wire.rows import TicketState
 from sync_server.scans.reconcile import ConflictKind, Reconciliation, reconcile
 from tests.unit.shared.wire_builders import EIGHT, a_ticket_row
 from tests.unit.sync_server.scans.server_history import MINUTE, ServerHistory, a_scan, kinds, past_of

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.claims import Entitlement
-from shared.rows import TicketState
+from shared.wire.rows import TicketState
 from sync_server.scans.reconcile import ConflictKind, Judged, reconcile
 from tests.unit.shared.wire_builders import EIGHT, a_ticket_row
 from tests.unit.sync_server.scans.server_history import MINUTE, ServerHistory, a_scan, past_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.errors import Conflict, Forbidden, InvalidRequest
-from sync_server.plumbing.principals import Principal
+from sync_server.plumbing.requests.principals import Principal
 from sync_server.seating.layouts.plan import AccessMode, ZoneType
 from sync_server.seating.rules import (
     Entitlement,

@@ -1,0 +1,1 @@
+"""The gate's journal: chained entries, their time, and the scans in them."""

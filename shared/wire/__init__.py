@@ -1,0 +1,1 @@
+"""What server and gate say to each other, byte for byte."""

@@ -1,0 +1,1 @@
+"""How things are said to people: messages as data, numbers, times."""

@@ -1,0 +1,1 @@
+"""Passwords, passkeys, second factors and cookies: who is at the other end."""

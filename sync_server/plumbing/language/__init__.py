@@ -1,0 +1,1 @@
+"""Texts as data, and names as people type them."""

@@ -1,0 +1,1 @@
+"""What a customer sees of their own: orders, tickets, sign-in."""

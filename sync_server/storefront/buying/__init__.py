@@ -1,0 +1,1 @@
+"""From choosing seats to the paid order."""
