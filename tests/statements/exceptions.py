@@ -22,7 +22,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "accounts.invitations.by_code": _SIGN_IN,
     "accounts.queries.organisations_of": _SIGN_IN,
     "accounts.queries.token_principal": _SIGN_IN,
-    "accounts.logins.erase_login": "a login is its owner's, whatever organisations it is a member of",
+    "accounts.sign_in.logins.erase_login": "a login is its owner's, whatever organisations it is a member of",
     "archives.queries.anything_to_do": _DUE,
     "archives.queries.to_do": _DUE,
     "audit.erasure._erase": "which organisations store values of a person; each is then worked on by itself",
