@@ -206,6 +206,8 @@ prepare_to_test() {
   is_excluded rabbitmq || need rabbitmq-server has_file '/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server'
   is_excluded browser || need chromium has_browser
   is_excluded nginx || need nginx has_nginx
+  is_excluded cups || need cups-daemon has_cups
+  is_excluded cups || need cups-client has_program lpadmin
   need systemd has_program systemd-analyze
   need prometheus has_program promtool
   need curl has_program curl
@@ -219,5 +221,7 @@ has_postgres() { has_file '/usr/lib/postgresql/*/bin/initdb' || has_program init
 has_pgbouncer() { has_file /usr/sbin/pgbouncer || has_program pgbouncer; }
 
 has_nginx() { PATH="$PATH:/usr/sbin" command -v nginx; }
+
+has_cups() { PATH="$PATH:/usr/sbin" command -v cupsd; }
 
 has_browser() { has_program chromium || has_program chromium-browser || has_program google-chrome; }

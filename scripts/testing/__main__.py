@@ -18,7 +18,7 @@ usage: scripts/test                      everything, in three processes
        scripts/test --again              the few that failed in the last run, one after another
        scripts/test PYTEST-ARGUMENT…     whatever pytest takes: a file, a folder, -k WORDS, -x
 
-OPTION… goes to pytest, too. GATEHOUSE_TEST_SKIP=postgresql,redis,rabbitmq,browser,nginx excludes services.
+OPTION… goes to pytest, too. GATEHOUSE_TEST_SKIP=postgresql,redis,rabbitmq,browser,nginx,cups excludes services.
 See tests/README.md for the folders and the fixtures."""
 PARALLEL = ("-n", "3", "--dist", "loadfile")
 """One more than two cores: many tests wait for brokers and servers (docs/decisions/0054-three-processes.md)."""

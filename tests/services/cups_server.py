@@ -9,7 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
-CUPSD = shutil.which("cupsd") or shutil.which("/usr/sbin/cupsd")
+from scripts.private_services.installed import find_program
+
 _EXEC = Path("/usr/lib/cups/daemon/cups-exec")
 
 _BACKEND = """#!/bin/sh
@@ -41,6 +42,7 @@ class CupsServer:
     """
 
     def __init__(self, folder: Path) -> None:
+        program = find_program("cupsd", "cups-daemon", "usr/sbin")
         self.folder = folder
         self.printed = folder / "printed"
         with socket.socket() as free:
@@ -48,7 +50,7 @@ class CupsServer:
             self.port = free.getsockname()[1]
         self._files()
         self._process = subprocess.Popen(
-            [str(CUPSD), "-f", "-c", str(folder / "etc/cupsd.conf"), "-s", str(folder / "etc/cups-files.conf")],
+            [program, "-f", "-c", str(folder / "etc/cupsd.conf"), "-s", str(folder / "etc/cups-files.conf")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -72,8 +74,12 @@ class CupsServer:
         names |= {"StateDir": "state", "CacheDir": "cache"}
         lines = [f"{name} {folder / where}" for name, where in names.items()]
         lines += [f"{name}Log {folder / 'log' / name.lower()}" for name in ("Error", "Access", "Page")]
-        (folder / "etc/cups-files.conf").write_text("\n".join([*lines, "User lp", "Group lp", "SystemGroup root\n"]))
+        (folder / "etc/cups-files.conf").write_text("\n".join([*lines, *self._users(), ""]))
         (folder / "etc/cupsd.conf").write_text(_RULES.format(port=self.port))
+
+    def _users(self) -> tuple[str, ...]:
+        """Root's scheduler prints as somebody else; anybody else's prints as they are."""
+        return ("User lp", "Group lp", "SystemGroup root") if os.getuid() == 0 else ()
 
     @property
     def environment(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ import pytest
 from scripts.private_services.installed import NotInstalledError
 from scripts.processes.child import ProgramFailedError
 
-SERVICES = ("postgresql", "redis", "rabbitmq", "browser", "nginx")
+SERVICES = ("postgresql", "redis", "rabbitmq", "browser", "nginx", "cups")
 SKIP = "GATEHOUSE_TEST_SKIP"
 
 Service = TypeVar("Service")

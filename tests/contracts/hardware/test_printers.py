@@ -18,7 +18,8 @@ from hardware.ports import Printer, PrinterError, PrinterFault, Sheet
 from hardware.printers.opening import PRINTERS, PrinterOptions, open_printer
 from shared.badges import ready_made
 from shared.badges.sheets import Dots, dots_of, pdf_of
-from tests.services.cups_server import CUPSD, CupsServer
+from tests.services.cups_server import CupsServer
+from tests.services.optional_services import start_or_fail
 from tests.services.paper_printer import Cable, PaperPrinter
 from tests.unit.hardware.images import ticket_text
 
@@ -216,12 +217,11 @@ def test_a_receipt_is_cut_if_the_printer_has_a_knife() -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[CupsServer]:
-    started = CupsServer(Path(tempfile.mkdtemp(prefix="gatehouse-cups-")))
+    started = start_or_fail("cups", lambda: CupsServer(Path(tempfile.mkdtemp(prefix="gatehouse-cups-"))))
     yield started
     started.close()
 
 
-@pytest.mark.skipif(CUPSD is None, reason="CUPS is not installed: apt install cups-daemon cups-client")
 class TestCups:
     @pytest.fixture
     def printer(self, server: CupsServer, monkeypatch: pytest.MonkeyPatch) -> Printer:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import osdp
 import pytest
 
 from hardware.devices import open_barrier, open_indicators
@@ -18,8 +19,6 @@ from hardware.osdp.options import OsdpOptions
 from hardware.pins.options import Fail
 from hardware.ports import Barrier, DeviceError, Indicator, Signal
 from hardware.signalling import SignalOptions
-
-osdp = pytest.importorskip("osdp", reason="libosdp is not installed: pip install -r requirements/osdp.txt")
 
 KEY = bytes(range(16))
 GREEN, RED = 2, 1
