@@ -6,7 +6,9 @@ wants() { [[ " ${EXTRAS[*]} " == *" $1 "* ]]; }
 restore_extras() { # an upgrade keeps the options of the first installation
   local extra
   [ -e "$PREFIX/current/.extras" ] || return 0
-  while read -r extra; do wants "$extra" || EXTRAS+=("$extra"); done <"$PREFIX/current/.extras"
+  while read -r extra; do
+    wants "$extra" || [ ! -e "$PROJECT_ROOT/requirements/$extra.txt" ] || EXTRAS+=("$extra") # an older version had others
+  done <"$PREFIX/current/.extras"
 }
 
 checksum() { # of everything that is installed: the pins of the chosen options and the program itself

@@ -21,7 +21,7 @@ BARE = {
 }
 OPTIONS = {
     "plain": (),
-    "everything": ("--usb", "--gpio", "--print", "--ribbon", "--kiosk", "--data", "/dev/mmcblk0p3", "--read-only"),
+    "everything": ("--gpio", "--print", "--ribbon", "--kiosk", "--data", "/dev/mmcblk0p3", "--read-only"),
     "remove": ("--remove", "--export", "/media/usb/journal.csv"),
 }
 
@@ -63,7 +63,7 @@ def test_a_dry_run_prints_all_it_would_do(bare: Path, name: str) -> None:
 
 
 def test_a_dry_run_takes_no_step() -> None:
-    assert install_gate("--dry-run", "--usb", "--kiosk").returncode == 0
+    assert install_gate("--dry-run", "--gpio", "--kiosk").returncode == 0
     assert not Path("/etc/systemd/system/gatehouse-gate.service").exists()
     assert not Path("/opt/gatehouse").exists()
 
