@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 from typer.main import get_command
 
 from sync_server.__main__ import app as commands
@@ -23,6 +26,18 @@ def services() -> dict[str, str]:
     """The text of each service by its name."""
     found = re.split(r"^  ([a-z]+):\n", COMPOSE.partition("\nservices:\n")[2].partition("\nvolumes:\n")[0], flags=re.M)
     return dict(zip(found[1::2], found[2::2], strict=True))
+
+
+HADOLINT = [str(Path(sys.executable).with_name("hadolint"))]
+COMPOSE_SCHEMA = [str(Path(sys.executable).with_name("check-jsonschema")), "--builtin-schema", "vendor.compose-spec"]
+
+
+@pytest.mark.parametrize(
+    ("linter", "file"), [(HADOLINT, "Dockerfile"), (COMPOSE_SCHEMA, "compose.yaml")], ids=["Dockerfile", "compose.yaml"]
+)
+def test_the_linter_of_its_kind_finds_nothing(linter: list[str], file: str) -> None:
+    done = subprocess.run([*linter, str(FOLDER / file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_everything_that_is_fetched_has_an_exact_version() -> None:
