@@ -13,6 +13,7 @@ from shared.errors import Forbidden, GatehouseError
 from sync_server.events.chosen_days import ChosenDays, overlap
 from sync_server.holds import queries
 from sync_server.holds.attempts import group_statement, statement
+from sync_server.holds.attempts.crowd import Crowd
 from sync_server.holds.attempts.evidence import StatementRow
 from sync_server.holds.attempts.failures import FailureLog
 from sync_server.holds.attempts.hold_request import HoldRequest
@@ -50,6 +51,7 @@ class HoldRuntime:
         connection = parts.backends.connection
         redis_holds = RedisHolds(connection, parts.config.redis_prefix) if connection is not None else None
         self.hold_cache = HoldCache(parts.bus, redis_holds, alone=parts.config.embedded)
+        self.crowd = Crowd(parts.database.autocommit) if parts.database.autocommit is not None else None
         self._stop = parts.stop
         if connection is not None:
             # Nothing told this process which holds others ended while Redis was away.
@@ -78,12 +80,10 @@ class HoldRuntime:
         return row[0], row[1]
 
     def run_statement(self, values: Mapping[str, Any]) -> StatementRow:
-        """Run the statement: one round trip on PostgreSQL, one queued write on SQLite."""
-        autocommit, group_commit = self.database.autocommit, self.database.group_commit
-        if autocommit is not None:
-            limited = values["per_address"] >= 0, values["per_card"] >= 0
-            row: Any = autocommit.row(statement.READ_AND_WRITE[limited], values)
-            return StatementRow(*row)
+        """Run the statement, with that of others who ask at the same moment."""
+        group_commit = self.database.group_commit
+        if self.crowd is not None:
+            return self.crowd.run(values)
         assert group_commit is not None  # noqa: S101 - a database is one of the two
         return group_commit.write(partial(_run_embedded, values=values))
 

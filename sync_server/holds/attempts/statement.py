@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql
 from sync_server.audit.service import LINES_TABLE, PERSONAL_TABLE
 from sync_server.holds.attempts.evidence import COUNTER_USED_AT, GUEST_ACTIVE, StatementRow, bearer
 from sync_server.holds.caches import sale_state
-from sync_server.holds.models import EventSeatRow, HoldRow
+from sync_server.holds.models import HoldRow
 from sync_server.holds.rules import REASONS
 from sync_server.outbox.service import OUTBOX_TABLE, WRITTEN_AT_POSTGRESQL, WRITTEN_AT_SQLITE
 from sync_server.plumbing.sql.autocommit import numbered
@@ -30,8 +30,8 @@ _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy l
 #
 # The lock on the bearer's counter serialises requests of one bearer. Everybody takes the share lock on the sale lock
 # first, and then this one.
-_READ: Final = """
-{current}, counter AS MATERIALIZED (
+_OF_A_BEARER: Final = """
+counter AS MATERIALIZED (
   SELECT version FROM hold_counters
   WHERE organisation_id = :organisation AND bearer_id = :bearer AND EXISTS (SELECT 1 FROM sale_lock) {lock}
 ), {bearer}, near AS MATERIALIZED (
@@ -63,9 +63,8 @@ _READ: Final = """
     COALESCE(place.state, 0) AS state, place.until AS held_until, here.count AS from_address, carded.count AS with_card,
     (:tidy >> CAST(place.taken AS INTEGER)) & 1 = 1 AS tidy, COALESCE(place.version, 0) AS version
   FROM recent_holds, mine, here, carded, place
-), going AS MATERIALIZED (
-  SELECT version FROM seen WHERE {passed}
 )"""
+_READ: Final = "{current}, {of_a_bearer}, going AS MATERIALIZED (SELECT version FROM seen WHERE {passed})"
 
 # The seat and its neighbours are read at once: five lookups took PostgreSQL three times as long. Their bounds are
 # named, because a plan that was made while few seats were taken reads all of an event for the list alone.
@@ -79,16 +78,23 @@ _HERE: Final = "id = (SELECT hold_id FROM near WHERE seat = :seat)"
 _HERE_OF_SEVERAL: Final = "id IN (SELECT hold_id FROM near)"
 
 EVIDENCE: Final = ", ".join(field for field in StatementRow._fields if field != "done")
-_PASSED: Final = " AND ".join(reason.passed for reason in REASONS if reason.passed)
+PASSED: Final = " AND ".join(reason.passed for reason in REASONS if reason.passed)
+
+
+def of_a_bearer(
+    lock: str = "", by: str = "", *, here: str = _HERE, per_address: bool = True, per_card: bool = True
+) -> str:
+    """What is read of one bearer and one seat, up to `seen`; `sale_lock` and `same` stand before it."""
+    known = bearer(per_address=per_address, per_card=per_card)
+    evidence = {"bearer": known, "guest_active": GUEST_ACTIVE, "fresh": sale_state.IS_CURRENT, "here": here}
+    return _OF_A_BEARER.format(**evidence, lock=lock, by=by, beside=_BESIDE)
 
 
 def _read(
     share: str = "", lock: str = "", by: str = "", *, here: str = _HERE, per_address: bool = True, per_card: bool = True
 ) -> str:
-    known = bearer(per_address=per_address, per_card=per_card)
-    evidence = {"bearer": known, "guest_active": GUEST_ACTIVE, "fresh": sale_state.IS_CURRENT, "here": here}
-    current = sale_state.CURRENT.format(share=share)
-    return _READ.format(current=current, **evidence, lock=lock, by=by, beside=_BESIDE, passed=_PASSED)
+    found = of_a_bearer(lock, by, here=here, per_address=per_address, per_card=per_card)
+    return _READ.format(current=sale_state.CURRENT.format(share=share), of_a_bearer=found, passed=PASSED)
 
 
 def read_several(these: str, on_days: str, share: str = "", lock: str = "", by: str = "") -> str:
@@ -152,18 +158,17 @@ def _values(prefix: str, table: Table, names: Iterable[str], *, typed: bool) -> 
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
-def _insert(
+def insert_rows(
     table: Table, prefix: str, names: list[str], *, source: str = "", also: Mapping[str, str] = _NOTHING
 ) -> str:
     columns = ", ".join(f'"{name}"' for name in [*names, *also])
     values = ", ".join([_values(prefix, table, names, typed=bool(source)), *also.values()])
-    condition = f" WHERE {_values(prefix, table, names[:1], typed=True)} IS NOT NULL"
-    rows = f"SELECT {values} FROM {source}{condition}" if source else f"VALUES ({values})"
+    rows = f"SELECT {values} FROM {source}" if source else f"VALUES ({values})"
     return f"INSERT INTO {table.name} ({columns}) {rows}"
 
 
-_SEATS, _HOLDS = cast(Table, EventSeatRow.__table__), cast(Table, HoldRow.__table__)
-HOLD_COLUMNS: Final = _columns(_HOLDS)
+HOLDS: Final = cast(Table, HoldRow.__table__)
+HOLD_COLUMNS: Final = _columns(HOLDS)
 LINE_COLUMNS: Final = _columns(LINES_TABLE, ("seq", "seal"))
 PERSONAL_COLUMNS: Final = _columns(PERSONAL_TABLE, ("erased_at",))
 FACT_COLUMNS: Final = ["message_id", "name", "organisation_id", "stream", "subjects", "payload", "created_at", "trace"]
@@ -177,7 +182,7 @@ TAKE: Final = """
       version = event_seats.version + 1, locked_at = excluded.locked_at
   WHERE event_seats.state = 0 AND event_seats.version = {version}
   RETURNING seat"""
-_NEW_SEAT: Final = (
+NEW_SEAT: Final = (
     "CAST(:organisation AS {id}), CAST(:event AS {id}), CAST(:seat AS INTEGER), CAST(:day AS SMALLINT), 1, "
     "CAST(:hold_id AS {id}), CAST(:until AS BIGINT), CAST(NULL AS BIGINT), 1, CAST(:now AS BIGINT)"
 )
@@ -187,27 +192,46 @@ COUNT: Final = (
 )
 
 
+def history(source: str) -> list[str]:
+    """The audit line, its personal part and the fact of what that source has held."""
+    with_person = f"{source} WHERE CAST(:personal_line_id AS UUID) IS NOT NULL"
+    return [
+        f"audit_line AS ({insert_rows(LINES_TABLE, 'line', LINE_COLUMNS, source=source)})",
+        f"personal AS ({insert_rows(PERSONAL_TABLE, 'personal', PERSONAL_COLUMNS, source=with_person)})",
+        f"fact AS ({insert_rows(OUTBOX_TABLE, 'fact', FACT_COLUMNS, source=source, also=WRITTEN_AT_POSTGRESQL)})",
+    ]
+
+
+PATIENCE_MS: Final = 100
+"""How long a statement waits for locks while other requests wait for it."""
+
+
+def hurried(sql: str) -> str:
+    """The statement, with less patience: each takes the sale lock first."""
+    patience = f"patience AS MATERIALIZED (SELECT set_config('lock_timeout', '{PATIENCE_MS}', true))"
+    rest = sql.removeprefix("WITH ").replace("FOR SHARE", "AND EXISTS (SELECT 1 FROM patience) FOR SHARE")
+    return f"WITH {patience}, {rest}"
+
+
 def _read_and_write(*, per_address: bool, per_card: bool) -> str:
     """Read and write in one, for PostgreSQL: where the seat is lost, nothing is written."""
-    new = f"SELECT {_NEW_SEAT.format(id='UUID')} FROM going WHERE version >= 0"
+    new = f"SELECT {NEW_SEAT.format(id='UUID')} FROM going WHERE version >= 0"
     parts = [
         _read(share="FOR SHARE", lock="FOR UPDATE", per_address=per_address, per_card=per_card),
         f"taken AS ({TAKE.format(new=new, version='(SELECT version FROM going)')})",
-        f"held AS ({_insert(_HOLDS, 'hold', HOLD_COLUMNS, source='taken')} RETURNING 1)",
+        f"held AS ({insert_rows(HOLDS, 'hold', HOLD_COLUMNS, source='taken')} RETURNING 1)",
         f"counted AS ({COUNT} AND EXISTS (SELECT 1 FROM held))",
-        f"audit_line AS ({_insert(LINES_TABLE, 'line', LINE_COLUMNS, source='held')})",
-        f"personal AS ({_insert(PERSONAL_TABLE, 'personal', PERSONAL_COLUMNS, source='held')})",
-        f"fact AS ({_insert(OUTBOX_TABLE, 'fact', FACT_COLUMNS, source='held', also=WRITTEN_AT_POSTGRESQL)})",
+        *history("held"),
     ]
     return f"WITH {', '.join(parts)} SELECT {EVIDENCE}, EXISTS (SELECT 1 FROM held) FROM seen"
 
 
-READ_AND_WRITE: Final = {
-    (per_address, per_card): numbered(_read_and_write(per_address=per_address, per_card=per_card))
-    for per_address in (False, True)
-    for per_card in (False, True)
-}
-"""By whether holds of the same address, and of the same card, are limited."""
+LIMITED: Final = tuple((per_address, per_card) for per_address in (False, True) for per_card in (False, True))
+"""Whether holds of the same address, and of the same card, are limited: each has statements of its own."""
+_BY_LIMITS: Final = {each: _read_and_write(per_address=each[0], per_card=each[1]) for each in LIMITED}
+READ_AND_WRITE: Final = {limited: numbered(sql) for limited, sql in _BY_LIMITS.items()}
+HURRIED: Final = {limited: numbered(hurried(sql)) for limited, sql in _BY_LIMITS.items()}
+"""The same for a request while others may wait for it."""
 HELD_BY: Final = numbered(
     "SELECT h.bearer_id, s.held_until FROM event_seats s "
     "JOIN holds h ON h.organisation_id = s.organisation_id AND h.event_id = s.event_id AND h.seat = s.seat "
@@ -222,15 +246,15 @@ BY_KEY: Final = "INDEXED BY sqlite_autoindex_event_seats_1"
 READ: Final = f"WITH {_read(by=BY_KEY)} SELECT {EVIDENCE}, EXISTS (SELECT 1 FROM going) FROM seen"
 """For SQLite: the evidence, and whether to write."""
 
-WRITE_PERSONAL: Final = _insert(PERSONAL_TABLE, "personal", PERSONAL_COLUMNS)
+WRITE_PERSONAL: Final = insert_rows(PERSONAL_TABLE, "personal", PERSONAL_COLUMNS)
 """The personal part of the audit line; only where there is one."""
-_TAKE: Final = TAKE.format(new=f"SELECT {_NEW_SEAT.format(id='VARCHAR')} WHERE true", version="event_seats.version")
+_TAKE: Final = TAKE.format(new=f"SELECT {NEW_SEAT.format(id='VARCHAR')} WHERE true", version="event_seats.version")
 _WRITE: Final = (
-    _insert(_HOLDS, "hold", HOLD_COLUMNS),
+    insert_rows(HOLDS, "hold", HOLD_COLUMNS),
     COUNT,
-    _insert(LINES_TABLE, "line", LINE_COLUMNS),
+    insert_rows(LINES_TABLE, "line", LINE_COLUMNS),
     WRITE_PERSONAL,
-    _insert(OUTBOX_TABLE, "fact", FACT_COLUMNS, also=WRITTEN_AT_SQLITE),
+    insert_rows(OUTBOX_TABLE, "fact", FACT_COLUMNS, also=WRITTEN_AT_SQLITE),
 )
 """For SQLite: what to write once the seat is taken, in the same transaction."""
 
@@ -253,6 +277,11 @@ _PARTS: Final = {
         ("fact", FACT_COLUMNS),
     )
 }
+
+
+def named_columns(prefix: str) -> tuple[tuple[str, str], ...]:
+    """The names of those parameters, each with its column."""
+    return _PARTS[prefix]
 
 
 def named(prefix: str, row: Mapping[str, Any]) -> dict[str, Any]:

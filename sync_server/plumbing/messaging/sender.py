@@ -15,6 +15,8 @@ WAITING_LIMIT = 10_000
 RETRY_S = 0.5
 PACE_S = 0.02
 """Between two batches: each wakes every process of the installation, whatever it carries."""
+WAKE_UPS_S = 0.1
+"""Between two batches that only say that there is something to look at: whoever looks gathers as long, too."""
 LAST_WORDS_S = 2.0
 
 
@@ -28,7 +30,7 @@ class Sender:
         """The thread starts with the first notification."""
         self._send, self._max_bytes, self._mark = send, max_bytes, mark
         self._waiting: deque[Notification] = deque()
-        self._lost = False
+        self._lost = self._urgent = self._dozing = False
         self._closing = threading.Event()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -36,14 +38,17 @@ class Sender:
     def put(self, notifications: Iterable[Notification]) -> None:
         """Send these soon."""
         with self._changed:
-            self._waiting.extend(notifications)
+            new = list(notifications)
+            self._waiting.extend(new)
             if len(self._waiting) > WAITING_LIMIT:
                 self._waiting.clear()
                 self._lost = True
             if self._thread is None and not self._closing.is_set():
                 self._thread = threading.Thread(target=self._run, name="bus sender", daemon=True)
                 self._thread.start()
-            self._changed.notify()
+            self._urgent = self._urgent or any(each.body for each in new)
+            if self._urgent or not self._dozing:
+                self._changed.notify()
 
     def close(self) -> None:
         """Send what is waiting, once, and end the thread."""
@@ -60,6 +65,14 @@ class Sender:
                 with self._changed:
                     self._lost = True
             self._closing.wait(PACE_S if sent else RETRY_S)
+            self._doze()
+
+    def _doze(self) -> None:
+        """Wait until something says more than that there is something."""
+        with self._changed:
+            self._dozing = True
+            self._changed.wait_for(lambda: self._urgent or self._lost or self._closing.is_set(), WAKE_UPS_S - PACE_S)
+            self._dozing = False
 
     def _next_batch(self) -> list[bytes] | None:
         """The messages to send next, as soon as there are any; None at the end."""
@@ -69,7 +82,7 @@ class Sender:
                 return None
             waiting, lost = list(self._waiting), self._lost
             self._waiting.clear()
-            self._lost = False
+            self._lost = self._urgent = False
         return list(messages(self._mark, waiting, self._max_bytes, lost=lost))
 
 

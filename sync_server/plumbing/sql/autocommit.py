@@ -26,7 +26,9 @@ CONNECTIONS: Final = 4
 """More statements at once only wait for one another inside the database: with sixteen connections each cost
 PostgreSQL a third more, because all share a lock on the same rows and each records who shares it."""
 _TIMEOUT_S: Final = 4.0
-_NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
+_Rows = list[tuple[Any, ...]]
+NAMED: Final = re.compile(r"(?<![:\w]):(\w+)")
+"""A named parameter of a statement."""
 # A generic plan: planning so long a statement costs more than running it. No sequential scans, because the plan may
 # be made while tables are empty.
 _SETTINGS: Final = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "jit": "off"}
@@ -89,15 +91,18 @@ class AutocommitPool:
 
         WriteConflict where it conflicted with another, Unavailable where the database is away.
         """
-        with self.spans.span("statement", sets=1):
+        rows = self.rows(statement, values)
+        return rows[0] if rows else None
+
+    def rows(self, statement: NumberedStatement, values: Mapping[str, Any], *, sets: int = 1) -> _Rows:
+        """The same with all rows of a statement that answers so many requests."""
+        with self.spans.span("statement", sets=sets):
             try:
-                return self._row(statement, values)
+                return self._rows(statement, values)
             except (psycopg.Error, PoolTimeout) as error:
                 return self._after(error, statement, values)
 
-    def _after(
-        self, error: Exception, statement: NumberedStatement, values: Mapping[str, Any]
-    ) -> tuple[Any, ...] | None:
+    def _after(self, error: Exception, statement: NumberedStatement, values: Mapping[str, Any]) -> _Rows:
         failure = failure_of(error)
         if failure is Failure.CONFLICT or isinstance(error, psycopg.IntegrityError):
             raise WriteConflict from error
@@ -108,7 +113,7 @@ class AutocommitPool:
         # The connection may have died while idle: try once more on a new one.
         self._open_pool().check()
         try:
-            return self._row(statement, values)
+            return self._rows(statement, values)
         except (psycopg.OperationalError, PoolTimeout):
             raise refusal(self._why()) from None
 
@@ -120,7 +125,7 @@ class AutocommitPool:
             return Failure.CROWDED if says_not_now(error) else Failure.AWAY
         return Failure.CROWDED
 
-    def _row(self, statement: NumberedStatement, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    def _rows(self, statement: NumberedStatement, values: Mapping[str, Any]) -> _Rows:
         pool = self._open_pool()
         # Not `pool.connection()`: it would commit what is committed already. The pool repairs failed connections.
         connection = pool.getconn(timeout=_TIMEOUT_S)
@@ -129,16 +134,14 @@ class AutocommitPool:
         finally:
             pool.putconn(connection)
 
-    def _run(
-        self, connection: _Connection, statement: NumberedStatement, parameters: Sequence[Any]
-    ) -> tuple[Any, ...] | None:
+    def _run(self, connection: _Connection, statement: NumberedStatement, parameters: Sequence[Any]) -> _Rows:
         cursor, prepare = connection.only_cursor, self._pooler.prepares
         if self._pooler is Pooler.NONE:
-            return cursor.execute(statement.text, parameters, prepare=prepare).fetchone()
+            return cursor.execute(statement.text, parameters, prepare=prepare).fetchall()
         with connection.pipeline():  # one round trip, and one transaction
             connection.execute(_SET_LOCAL, prepare=prepare)
             cursor.execute(statement.text, parameters, prepare=prepare)
-        return cursor.fetchone()
+        return cursor.fetchall()
 
     def use(self) -> dict[str, int]:
         """How many connections are in use, how many there may be, and how many statements wait for one."""
@@ -195,4 +198,4 @@ def numbered(statement: str) -> NumberedStatement:
     def number(found: re.Match[str]) -> str:
         return f"${names.setdefault(found[1], len(names) + 1)}"
 
-    return NumberedStatement(_NAMED.sub(number, statement).encode(), tuple(names))
+    return NumberedStatement(NAMED.sub(number, statement).encode(), tuple(names))

@@ -6,17 +6,15 @@ Each write has a savepoint of its own, so that one failure does not affect the o
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from sqlalchemy import Engine
 
 from sync_server.plumbing.sql.autocommit import WriteConflict
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
+from sync_server.plumbing.sql.turns import Batch, Queue, Turns, Waiting
 from sync_server.plumbing.telemetry.spans import NO_SPANS
 
 T = TypeVar("T")
@@ -27,33 +25,14 @@ MAX_BATCH: Final = 64
 Write = Callable[[sqlite3.Cursor], T]
 
 
-@dataclass(eq=False, slots=True)
-class _QueuedWrite(Generic[T]):
-    """A write in the queue, and its result."""
-
-    write: Write[T]
-    ready: threading.Event = field(default_factory=threading.Event)
-    done: bool = False
-    result: T | None = None
-    failure: BaseException | None = None
-
-    def outcome(self) -> T:
-        """The result; a failure is raised in the thread that queued the write."""
-        if self.failure is not None:
-            raise _as_raised(self.failure) from None
-        return cast(T, self.result)
-
-
 class GroupCommit:
-    """The first thread to arrive leads: it writes for all that queue meanwhile, then one of the rest leads."""
+    """One thread writes for all that wait."""
 
     def __init__(self, engine: Engine, writer_lock: AbstractContextManager[Any]) -> None:
         """`writer_lock` is held by every writer of this database."""
         self._engine, self._writer_lock = engine, writer_lock
         self._connection: sqlite3.Connection | None = None
-        self._queue: deque[_QueuedWrite[Any]] = deque()
-        self._has_leader = False
-        self._queue_lock = threading.Lock()
+        self.turns: Turns[Write[Any], Any] = Turns(Queue(MAX_BATCH), self._write_batch)
         self.spans = NO_SPANS
 
     def write(self, write: Write[T]) -> T:
@@ -62,34 +41,19 @@ class GroupCommit:
         WriteConflict where it broke a constraint, Unavailable where the database does not write: then nothing of it
         was done. `write` must not block.
         """
-        queued = _QueuedWrite(write)
-        with self._queue_lock:
-            self._queue.append(queued)
-            leads, self._has_leader = not self._has_leader, True
-        if not leads:
-            queued.ready.wait()
-        if not queued.done:
-            self._lead()
-        return queued.outcome()
+        queued = self.turns.run(write)
+        assert queued is not None  # noqa: S101 - this queue admits everybody
+        if queued.failure is not None:
+            raise _as_raised(queued.failure) from None
+        return cast(T, queued.result)
 
-    def _lead(self) -> None:
-        batch: list[_QueuedWrite[Any]] = []
-        try:
-            with self._writer_lock:
-                with self._queue_lock:
-                    batch = [self._queue.popleft() for _ in range(min(MAX_BATCH, len(self._queue)))]
-                with self.spans.span("group commit", writes=len(batch)):
-                    self._write_all(batch)
-        finally:
-            for queued in batch:
-                queued.done = True
-            with self._queue_lock:
-                next_leader = self._queue[0] if self._queue else None
-                self._has_leader = next_leader is not None
-            for queued in (*batch, *([next_leader] if next_leader is not None else ())):
-                queued.ready.set()
+    def _write_batch(self, take: Callable[[], Batch[Write[Any], Any]]) -> None:
+        with self._writer_lock:
+            batch = take()
+            with self.spans.span("group commit", writes=len(batch)):
+                self._write_all(batch)
 
-    def _write_all(self, batch: Sequence[_QueuedWrite[Any]]) -> None:
+    def _write_all(self, batch: Batch[Write[Any], Any]) -> None:
         """A failure of the transaction fails each write, and is raised in the thread of each."""
         try:
             connection = self._open()
@@ -126,10 +90,10 @@ class GroupCommit:
             self._undo()
 
 
-def _write_one(cursor: sqlite3.Cursor, queued: _QueuedWrite[Any]) -> None:
+def _write_one(cursor: sqlite3.Cursor, queued: Waiting[Write[Any], Any]) -> None:
     cursor.execute("SAVEPOINT queued_write")
     try:
-        queued.result = queued.write(cursor)
+        queued.result = queued.wanted(cursor)
     except Exception as problem:
         # Fails where SQLite has rolled back the whole transaction, as on a full disk.
         cursor.execute("ROLLBACK TO queued_write")

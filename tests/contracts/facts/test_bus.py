@@ -24,7 +24,7 @@ from sync_server.plumbing.messaging.bus import (
     organisation_topic,
 )
 from sync_server.plumbing.messaging.postgres_transport import CHANNEL, NotHeardError, PostgresTransport
-from sync_server.plumbing.messaging.sender import PACE_S, Sender, messages
+from sync_server.plumbing.messaging.sender import WAKE_UPS_S, Sender, messages
 from sync_server.plumbing.messaging.shared_bus import SharedBus
 from tests.contracts.facts.deaf_pooler import deaf_pooler
 from tests.contracts.facts.memory import Process, eventually, nowhere
@@ -255,7 +255,29 @@ def test_in_a_rush_what_happens_meanwhile_shares_the_next_message() -> None:
         time.sleep(0.002)
     paced = list(sent)
     sender.close()
-    assert paced and all(later - earlier >= PACE_S for earlier, later in pairwise(paced))
+    assert paced and all(later - earlier >= WAKE_UPS_S for earlier, later in pairwise(paced))
+
+
+def test_what_says_something_does_not_wait_with_what_only_wakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sync_server.plumbing.messaging.sender.WAKE_UPS_S", 3_600)
+    sent: list[bytes] = []
+    told = threading.Event()
+
+    def send(batch: Sequence[bytes]) -> bool:
+        sent.extend(batch)
+        told.set()
+        return True
+
+    sender = Sender(send, 200, "me")
+    sender.put([Notification("committed", {})])
+    assert told.wait(30)
+    told.clear()
+    sender.put([Notification("committed", {})])
+    sender.put([Notification(TOPIC, {"n": 1})])
+    assert told.wait(30)
+    sender.close()
+    first, second = (orjson.loads(message)["notes"] for message in sent)
+    assert (first, second) == ([["committed", {}]], [["committed", {}], [TOPIC, {"n": 1}]])
 
 
 def test_messages_are_few_fit_the_wire_and_repeat_no_wake_up() -> None:

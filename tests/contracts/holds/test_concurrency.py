@@ -270,7 +270,9 @@ def test_cancelling_waits_for_holds_being_written(postgres_url: str, tmp_path: P
             cancelling = pool.submit(tried, api, f"{sale.path}/cancel", {"reason": "storm"})
             until_waiting(app_server, 2, cancelling)
             meddler.rollback()
-            assert (holding.result(60), cancelling.result(60)) == ((201, ""), (200, ""))
+            # A statement for which others might wait gives way once: then the event may be cancelled first.
+            assert holding.result(60) in {(201, ""), (400, "event_unavailable")}
+            assert cancelling.result(60) == (200, "")
         assert sale.states() == {"A-1": 0}
         assert sale.rows("SELECT COUNT(*) FROM holds WHERE status = 'active'") == [(0,)]
     finally:

@@ -7,7 +7,7 @@ import re
 import psycopg
 import pytest
 
-from sync_server.holds.attempts import group_statement, statement
+from sync_server.holds.attempts import crowd_statement, group_statement, statement
 from sync_server.plumbing.sql.autocommit import NumberedStatement
 
 OPTIONS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
@@ -15,7 +15,16 @@ ONE_COLUMN_IS_ENOUGH = {"pk_seating_policies", "ix_events_public_id", "ix_holds_
 _ACCESS = re.compile(r"Scan using (\w+) on [^\n]*\n +Index Cond: ([^\n]*)")
 
 
-@pytest.mark.parametrize("hot", [*statement.READ_AND_WRITE.values(), statement.HELD_BY, group_statement.READ_AND_WRITE])
+@pytest.mark.parametrize(
+    "hot",
+    [
+        *statement.READ_AND_WRITE.values(),
+        *statement.HURRIED.values(),
+        *crowd_statement.READ_AND_WRITE.values(),
+        statement.HELD_BY,
+        group_statement.READ_AND_WRITE,
+    ],
+)
 def test_no_statement_reads_all_rows_of_an_organisation_or_all_taken_seats_of_an_event(
     postgres_url: str, hot: NumberedStatement
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from sync_server.seating.rules import MOVING_RETRY_S
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, MINUTE
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
+from tests.contracts.holds.sharing import asked_together
 from tests.contracts.holds.test_concurrency import until_waiting
 from tests.contracts.seating.stage import a_layout, floor, stalls
 
@@ -54,9 +56,29 @@ def _places(sale: SeatedEvent, who: ApiClient) -> TestResponse:
     return _group(sale, who, {"count": 2, "zone_id": sale.zones["Floor"]})
 
 
+def _in_company(sale: SeatedEvent, who: ApiClient) -> TestResponse:
+    """A request that shares a statement with another guest's, on PostgreSQL; the others give back what they got."""
+    cards = isinstance(who, CardHolder)
+    asks = [partial(_one_seat, sale, who), partial(_another_seat, sale, "B-5", cards=cards)]
+    answer, *_ = asked_together(sale, partial(_another_seat, sale, "B-1", cards=cards), asks)
+    return answer
+
+
+def _another_seat(sale: SeatedEvent, name: str, *, cards: bool) -> TestResponse:
+    """The same rules must apply to those who share: who shows a card is counted by it."""
+    neighbour = sale.guest()
+    shown = {"membership": sale.api.post("/api/memberships", {"tier": "gold"})["card"]} if cards else {}
+    neighbour.client.environ_base["REMOTE_ADDR"] = f"203.0.113.{sale.number(name) + 1}"
+    answer = neighbour.ask("POST", sale.reserve_path(name), shown)
+    if answer.json is not None and answer.status_code == 201:
+        neighbour.ask("DELETE", f"/api/holds/{answer.json['data']['hold_id']}")
+    return answer
+
+
 KEY: Final = {"Idempotency-Key": "tonight"}
 PATHS: Final[Mapping[str, Callable[[SeatedEvent, ApiClient], TestResponse]]] = {
     "the statement": _with_the_statement,
+    "the statement for several": _in_company,
     "one seat, as the cache knows it": _one_seat,
     "one seat with a key": lambda sale, who: _one_seat(sale, who, **KEY),
     "several seats": _several,
@@ -108,7 +130,9 @@ class Stage:
         self.sale.sell(*names, first=tickets + 1)
 
     def holds(self) -> list[Any]:
-        return self.sale.rows("SELECT id, status, held_until FROM holds WHERE event_id = :event", event=self.sale.id)
+        """What is held; neighbours have given back what they got."""
+        query = "SELECT id, status, held_until FROM holds WHERE event_id = :event AND status <> 'cancelled'"
+        return self.sale.rows(query, event=self.sale.id)
 
     def execute(self, statement: str) -> None:
         with self.sale.app_server.database.writing() as session:
@@ -274,8 +298,9 @@ def _ran_out(stage: Stage) -> None:
 
 ANY: Final = object()
 _NO_SEATS: Final = dict.fromkeys(WITHOUT_SEAT, NO_SEAT_NAMED)
+_ONE_DAY_ONLY: Final = _NO_SEATS | {"the statement for several": "Who wants several days never shares one."}
 _ONLY_HERE: Final = "Only the statement finds it out; the others check before, or hold a lock by then."
-_STATEMENT_ONLY: Final = dict.fromkeys(set(PATHS) - {"the statement"}, _ONLY_HERE)
+_STATEMENT_ONLY: Final = dict.fromkeys(set(PATHS) - {"the statement", "the statement for several"}, _ONLY_HERE)
 _SMALL_FLOOR: Final = a_layout(zones=[stalls(), floor(capacity=10)])
 _TWO_DAYS: Final = {"end_at": EVENING + 2 * HOUR + DAY}
 _NOT_PLACES: Final = dict.fromkeys(set(PATHS) - {"places"}, "Each numbered seat is its own limit.")
@@ -291,7 +316,7 @@ TABLE: Final = (
     Row("mine_already", _held_by_me, 200, never=_NO_SEATS),
     Row("sold", _sold, 409, "seat_not_available", _NO_SEATS),
     Row("held_by_another", _held, 409, "seat_held_by_another_user", _NO_SEATS),
-    Row("partly_mine", _held_by_me_for_saturday, 409, "seat_held_for_other_days", _NO_SEATS, _TWO_DAYS),
+    Row("partly_mine", _held_by_me_for_saturday, 409, "seat_held_for_other_days", _ONE_DAY_ONLY, _TWO_DAYS),
     Row("session_over", _left, 401, "unauthorized"),
     Row("first_hold", _no_counter, 201),
     Row("rate", _ten_taken_and_given_back, 429, "rate_limited"),

@@ -49,7 +49,7 @@ class Stage:
             with self.writer_lock:
                 writes_started = [pool.submit(self.group_commit.write, write) for write in writes]
                 for _ in range(6_000):
-                    if len(self.group_commit._queue) == len(writes):
+                    if len(self.group_commit.turns.queue) == len(writes):
                         break
                     threading.Event().wait(0.01)
             return [each.exception(60) or each.result() for each in writes_started]
