@@ -6,11 +6,10 @@ each frame cheap. Pictures that stand still are read by `stills`.
 """
 
 from dataclasses import dataclass
-from itertools import islice
 
 from hardware.ports import Hint
 from hardware.vision.advice import advice
-from hardware.vision.finders import repaired
+from hardware.vision.fronts import SMALL_AREA, STRAIGHTENED, candidates, fronts, outline, patterns, placed
 from hardware.vision.motion import MotionDetector
 from hardware.vision.pixels import Image, grey
 from hardware.vision.stages import (
@@ -28,10 +27,13 @@ from hardware.vision.stages import (
 
 FIRST_STAGE = "plain"
 LAST_STAGE = "pyzbar"
-REPAIRED = "repaired"
-# It helps few guests and looks for patterns anew each time: every third round is enough for a phone held still.
-REPAIRS_EVERY_ROUNDS, REPAIRS_A_FRAME = 3, 4
-MOST_PIXELS_REPAIRED = 600_000
+# The likeliest of the places where a code may be, and the largest area in which its patterns are looked for.
+STRAIGHTENED_A_FRAME = 2
+LARGE_STRAIGHTENED = 600_000
+# How much longer a pixel takes there than in an enhancement that zxing-cpp reads.
+PATTERNS_COST, FRONT_COSTS = 8, 2
+# Where dark and light alternate so well between the patterns is a code, read or not.
+LOCATED_BY_TIMING = 0.7
 # How much the further stages of a frame may look at, after enlarging, if one alone does not exceed it.
 PIXELS_A_FRAME = 900_000
 # For so many frames a code that was located there is looked for again.
@@ -64,6 +66,8 @@ class Decoder:
     def __init__(self) -> None:
         self._motion = MotionDetector()
         self._attempt = 0
+        self._patterns_seen = False
+        self._straightened_last = False
         self._lead: Area | None = None
         self._lead_frames = 0
 
@@ -93,21 +97,27 @@ class Decoder:
     def _attempt_next(self, image: Image, moved: Area) -> tuple[str, Stage]:
         """In one round a stage looks where a code was located, in the next wherever something moved."""
         turn, index = divmod(self._attempt, len(ENHANCEMENTS) + 2)
-        if index > len(ENHANCEMENTS) and turn % REPAIRS_EVERY_ROUNDS:
-            self._attempt += 1
-            turn, index = turn + 1, 0
         area = self._lead if self._lead is not None and turn % 2 == 0 else moved
-        if index == len(ENHANCEMENTS):
+        in_turn = True
+        if index > len(ENHANCEMENTS) or self._straightens_again():
+            # Large areas are looked through for patterns in every other round: that takes longer than other stages.
+            stage, outcome = STRAIGHTENED, straightened(image, area, LARGE_STRAIGHTENED if turn % 2 else SMALL_AREA)
+            in_turn = index > len(ENHANCEMENTS)
+            self._patterns_seen = bool(outcome.found or outcome.located)
+        elif index == len(ENHANCEMENTS):
             stage, outcome = LAST_STAGE, fallback(image, area)
-        elif index > len(ENHANCEMENTS):
-            stage, outcome = REPAIRED, with_drawn_pattern(image, area, turn // REPAIRS_EVERY_ROUNDS % 2)
         else:
             stage, enhance = ENHANCEMENTS[index]
             outcome = enhanced(image, area, enhance)
-        if not outcome.found:
+        self._straightened_last = stage == STRAIGHTENED and not outcome.found
+        if in_turn and not outcome.found:
             # A stage that has just read a code is used again: the next frame shows the same phone in the same light.
             self._attempt += 1
         return stage, outcome
+
+    def _straightens_again(self) -> bool:
+        """Every other time where the patterns of a code were seen: what it still needs is a steadier moment."""
+        return self._patterns_seen and not self._straightened_last
 
     def _follow(self, located: Corners | None, image: Image) -> None:
         if located is not None:
@@ -122,14 +132,17 @@ class Decoder:
         return Decoded(stage.found, name, stage.located, hint)
 
 
-def with_drawn_pattern(image: Image, area: Area, turn: int) -> Stage:
-    """What is read once a pattern is drawn in that a reflection hides: a few places now, others the next time."""
-    part, stage = image[area], Stage()
-    if part.size > MOST_PIXELS_REPAIRED:
-        return stage
-    for drawn in islice(repaired(part), turn * REPAIRS_A_FRAME, (turn + 1) * REPAIRS_A_FRAME):
-        seen = read_zxing(drawn)
-        stage = Stage(seen.found, None, stage.pixels + seen.pixels)
-        if seen.found:
-            break
-    return stage.moved(1, *origin(area))
+def straightened(image: Image, area: Area, most: int = LARGE_STRAIGHTENED) -> Stage:
+    """What is read from the front, where two or three patterns of a code are seen."""
+    part = image[area]
+    if part.size > most:
+        return Stage()
+    spent, likely = part.size * PATTERNS_COST, candidates(part, patterns(part))[:STRAIGHTENED_A_FRAME]
+    for candidate in likely:
+        for view in fronts(part, candidate):
+            seen = read_zxing(view)
+            spent += seen.pixels * FRONT_COSTS
+            if seen.found:
+                return placed(seen, candidate.triple, spent).moved(1, *origin(area))
+    located = next((outline(one.triple) for one in likely if one.fit >= LOCATED_BY_TIMING), None)
+    return Stage((), located, spent).moved(1, *origin(area))

@@ -28,12 +28,18 @@ class Finder:
 
     middle: Point
     corners: NDArray[np.float64]
+    seen: bool = True
+    """Whether it was found, and not only supposed from two others."""
 
     @property
     def module(self) -> float:
         """The size of a module here, in pixels."""
-        sides = np.linalg.norm(self.corners - np.roll(self.corners, 1, axis=0), axis=1)
-        return float(sides.mean()) / ACROSS
+        sides = self.corners - self.corners[[3, 0, 1, 2]]
+        return float(np.sqrt((sides * sides).sum(axis=1)).mean()) / ACROSS
+
+    def shrunk(self, scale: float) -> "Finder":
+        """The same in an image that is smaller by `scale`."""
+        return Finder(self.middle / scale, self.corners / scale, self.seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,45 +69,57 @@ class Triple:
 
 def nearest_dimension(modules: float) -> int:
     """The nearest number of modules that a code can have across."""
-    return int(np.clip(round((modules - 17) / 4) * 4 + 17, SMALLEST, LARGEST))
+    return min(LARGEST, max(SMALLEST, round((modules - 17) / 4) * 4 + 17))
 
 
-def finders(image: Image) -> list[Finder]:
-    """The finder patterns of an image, dark on light, the largest first."""
+def finders(image: Image, windows: tuple[int, ...] = ()) -> list[Finder]:
+    """The finder patterns of an image, dark on light, the largest first.
+
+    Dark is what is darker than its surroundings within each of `windows`, in pixels; without any, within parts of the
+    image.
+    """
     found: list[Finder] = []
     # Grain has as many contours as a picture has pixels.
     soft = cv2.GaussianBlur(image, (0, 0), 0.8)
-    for around in (round(min(image.shape) / divisor) | 1 for divisor in (8, 24)):
+    for around in windows or tuple(round(min(image.shape) / divisor) | 1 for divisor in (8, 24)):
         level = cv2.adaptiveThreshold(soft, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, max(3, around), 6)
         for finder in _in_levels(np.asarray(level, np.uint8)):
-            if all(np.linalg.norm(finder.middle - other.middle) > 2 * other.module for other in found):
+            if not any(_is_same(finder, other) for other in found):
                 found.append(finder)
     return sorted(found, key=lambda finder: -finder.module)[:MOST_PATTERNS]
 
 
+def _is_same(one: Finder, other: Finder) -> bool:
+    return float(np.linalg.norm(one.middle - other.middle)) <= 2 * min(one.module, other.module)
+
+
 def _in_levels(level: Image) -> Iterator[Finder]:
-    """A ring around a square: a contour with a hole in which there is another contour, all with one middle."""
-    contours, found = cv2.findContours(level, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    """A square in a hole of a ring, all with one middle."""
+    contours, found = cv2.findContours(level, cv2.RETR_TREE, cv2.CHAIN_APPROX_SIMPLE)
     if not contours:
         return
-    tree: NDArray[np.int32] = np.asarray(found, np.int32)
-    outer = np.flatnonzero(tree[0][:, 3] < 0)
-    cores = {index: _middle_and_area(contours[index]) for index in outer.tolist() if len(contours[index]) > 3}
-    rings = [index for index in cores if tree[0][index][2] >= 0]
-    if not cores:
-        return
-    middles = np.array([middle for middle, _ in cores.values()])
-    areas = np.array([area for _, area in cores.values()])
-    for ring in rings:
-        middle, area = cores[ring]
+    parents = np.asarray(found, np.int32)[0][:, 3]
+    for core, ring in _nested(parents):
+        middle, area = _middle_and_area(contours[ring])
         if area < LEAST_SIDE_PX**2:
             continue
-        near = np.linalg.norm(middles - middle, axis=1) < OFF_CENTRE * area**0.5
-        fitting = (areas > area / RING_TO_CORE[1]) & (areas < area / RING_TO_CORE[0])
-        if np.any(near & fitting):
+        inner_middle, inner = _middle_and_area(contours[core])
+        if not area / RING_TO_CORE[1] < inner < area / RING_TO_CORE[0]:
+            continue
+        if np.linalg.norm(inner_middle - middle) < OFF_CENTRE * area**0.5:
             corners = _corners(contours[ring])
             if corners is not None:
                 yield Finder(corners.mean(axis=0), corners)
+
+
+def _nested(parents: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
+    """Each outer contour in a hole, and the outer contour around that hole."""
+    within, is_hole = parents, np.zeros(len(parents), np.bool_)
+    while np.any(within >= 0):
+        is_hole ^= within >= 0
+        within = np.where(within >= 0, parents[within], -1)
+    cores = np.flatnonzero(~is_hole & (parents >= 0))
+    return zip(cores.tolist(), parents[parents[cores]].tolist(), strict=True)
 
 
 def _middle_and_area(contour: np.ndarray) -> tuple[Point, float]:
@@ -147,12 +165,14 @@ def _rated(corner: Finder, right: Finder, down: Finder) -> tuple[float, Triple]:
 
 
 def homography(triple: Triple, dimension: int) -> NDArray[np.float64] | None:
-    """Maps modules of the code to pixels, from the corners of its three patterns."""
+    """Maps modules of the code to pixels, from the corners of those of its patterns that were found."""
     modules, pixels = [], []
     middles = np.array([[3.5, 3.5], [dimension - 3.5, 3.5], [3.5, dimension - 3.5]], np.float32)
     three = (triple.upper_left, triple.upper_right, triple.lower_left)
     flat = cv2.getAffineTransform(middles, np.array([one.middle for one in three], np.float32))
     for finder, middle in zip(three, middles, strict=True):
+        if not finder.seen:
+            continue
         for corner in ((-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)):
             module = middle + np.array(corner, np.float32)
             expected = flat[:, :2] @ module + flat[:, 2]
@@ -163,28 +183,19 @@ def homography(triple: Triple, dimension: int) -> NDArray[np.float64] | None:
     return None if mapping is None else np.asarray(mapping, np.float64)
 
 
-def missing_thirds(found: list[Finder]) -> Iterator[tuple[Point, Point, Point]]:
-    """For each two patterns, where a hidden third may be: its middle, and a module to the right and down."""
+def hidden_thirds(found: list[Finder]) -> Iterator[Triple]:
+    """Each two patterns with a third, at each place where a reflection or a fold may hide it."""
     for one, other in combinations(found, 2):
         if max(one.module, other.module) > 1.8 * min(one.module, other.module):
             continue
         along = other.middle - one.middle
         modules = float(np.linalg.norm(along)) / ((one.module + other.module) / 2)
-        if not SMALLEST - ACROSS - 2 <= modules <= (LARGEST - ACROSS) * 1.5:
-            continue
-        yield from _beside(one, other, along, modules)
-        yield from _across_from(one, other)
+        if SMALLEST - ACROSS - 2 <= modules <= (LARGEST - ACROSS) * 1.5:
+            yield from _beside(one, other, along, modules)
+            yield from _across_from(one, other)
 
 
-def repaired(image: Image) -> Iterator[Image]:
-    """The image with a third pattern drawn in, for each place where one may be hidden behind a reflection or a fold."""
-    height, width = image.shape
-    for middle, right, down in missing_thirds(finders(image)):
-        if 0 <= middle[0] < width and 0 <= middle[1] < height:
-            yield paint(image, middle, right, down)
-
-
-def _beside(one: Finder, other: Finder, along: Point, modules: float) -> Iterator[tuple[Point, Point, Point]]:
+def _beside(one: Finder, other: Finder, along: Point, modules: float) -> Iterator[Triple]:
     """The two are neighbours: the third is beside either, on either side, as far away as they are from each other."""
     step = along / (nearest_dimension(modules + ACROSS) - ACROSS)
     length = float(np.linalg.norm(step))
@@ -195,15 +206,16 @@ def _beside(one: Finder, other: Finder, along: Point, modules: float) -> Iterato
         return
     for down in (tilted, square):
         for sign in (1, -1):
-            for base in (one, other):
-                yield base.middle + sign * down * float(np.linalg.norm(along)) / length, step, down
+            for base, end in ((one, other), (other, one)):
+                middle = base.middle + sign * down * float(np.linalg.norm(along)) / length
+                yield _in_order(base, end, _supposed(middle, step, down))
 
 
 def _same_way(one: Finder, other: Finder, step: Point) -> int:
     return 1 if float(_side_across(one, step) @ _side_across(other, step)) > 0 else -1
 
 
-def _across_from(one: Finder, other: Finder) -> Iterator[tuple[Point, Point, Point]]:
+def _across_from(one: Finder, other: Finder) -> Iterator[Triple]:
     """The two stand at the ends of a diagonal: the third is at one of the other two corners."""
     along = other.middle - one.middle
     right = _side_towards(one, along)
@@ -214,8 +226,19 @@ def _across_from(one: Finder, other: Finder) -> Iterator[tuple[Point, Point, Poi
     x, y = np.linalg.solve(basis, along)
     if not 0.6 < abs(x) / max(1e-6, abs(y)) < 1.7:
         return
-    yield one.middle + x * right, right, down
-    yield one.middle + y * down, right, down
+    for middle in (one.middle + x * right, one.middle + y * down):
+        yield _in_order(_supposed(middle, right, down), one, other)
+
+
+def _supposed(middle: Point, right: Point, down: Point) -> Finder:
+    square = [middle + ACROSS / 2 * (x * right + y * down) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    return Finder(middle, np.array(square), seen=False)
+
+
+def _in_order(corner: Finder, one: Finder, other: Finder) -> Triple:
+    """The patterns of a code that is not mirrored."""
+    x, y = one.middle - corner.middle, other.middle - corner.middle
+    return Triple(corner, one, other) if x[0] * y[1] > x[1] * y[0] else Triple(corner, other, one)
 
 
 def _sides(finder: Finder) -> NDArray[np.float64]:
@@ -232,13 +255,3 @@ def _side_across(finder: Finder, along: Point) -> Point:
 def _side_towards(finder: Finder, along: Point) -> Point:
     sides = _sides(finder)
     return np.asarray(sides[np.argmax(sides @ along)])
-
-
-def paint(image: Image, middle: Point, right: Point, down: Point) -> Image:
-    """The image with a finder pattern drawn in, where a reflection or a fold hides it."""
-    low, high = np.percentile(image[::4, ::4], (5, 90))
-    painted = image.copy()
-    for modules, ink in ((4.5, high), (3.5, low), (2.5, high), (1.5, low)):
-        corners = [middle + modules * (x * right + y * down) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-        cv2.fillConvexPoly(painted, np.round(np.array(corners) * 16).astype(np.int32), float(ink), cv2.LINE_AA, 4)
-    return painted

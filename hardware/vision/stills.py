@@ -5,7 +5,6 @@ A camera has the next frame; a picture has only this one. So more is tried, in b
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import cv2
@@ -13,32 +12,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.vision.decoder import FIRST_STAGE, LAST_STAGE, Decoded
-from hardware.vision.finders import Triple, finders, homography, nearest_dimension, repaired, triples
+from hardware.vision.finders import Triple, finders, homography, nearest_dimension, triples
+from hardware.vision.fronts import (
+    MODULE_PX,
+    QUIET,
+    STRAIGHTENED,
+    candidates,
+    front,
+    fronts,
+    homography_without_tilt,
+    level,
+    placed,
+    sharper,
+)
 from hardware.vision.pixels import Image, grey, load
 from hardware.vision.stages import (
     ENHANCEMENTS,
     MOST_PIXELS,
+    Area,
     Corners,
     Found,
     Stage,
     area_around,
-    blurred,
     enhanced,
     fallback,
-    moved,
+    levelled,
     read_zxing,
-    unsharp,
 )
 
 # What all stages together may look at, in pixels; about a second of a slow core.
 BUDGET = 40_000_000
 HALVES = (0.5, 0.25)
 FEWEST_PIXELS = 90_000
-MODULE_PX = 5
-QUIET = 4
-MOST_TRIPLES, MOST_REPAIRS = 6, 48
+MOST_TRIPLES, MOST_HIDDEN = 6, 12
+# How much of a picture an end of it is.
+END = 0.6
+# In pixels: narrower than the shade of a railing.
+SHADE_WINDOWS = (21, 43)
 BENDS = (0.6, 0.95, 1.25)
-FLATTENED, STRAIGHTENED, UNBENT, REPAIRED = "flattened", "straightened", "unbent", "repaired"
+FLATTENED, LEVELLED, UNBENT = "flattened", "levelled", "unbent"
 
 
 @dataclass
@@ -50,6 +62,7 @@ class _Reading:
     found: dict[str, Found] = field(default_factory=dict)
     stage: str = FIRST_STAGE
     failed: list[Corners] = field(default_factory=list)
+    _squares: list[NDArray[np.float64]] | None = None
 
     def take(self, name: str, stage: Stage) -> None:
         """Adds the result of a stage."""
@@ -71,6 +84,17 @@ class _Reading:
         return any(
             cv2.pointPolygonTest(np.array(code.corners, np.float32), point, False) >= 0 for code in self.found.values()
         )
+
+    @property
+    def complete(self) -> bool:
+        """Whether something was read, and nothing else in the picture looks like a code, in the light or in shade."""
+        if not self.found or self.unread():
+            return False
+        if self._squares is None:
+            seen, scale = _bounded(self.image)
+            views = ((seen, ()), (seen, SHADE_WINDOWS), (flattened(seen), ()))
+            self._squares = [one.middle / scale for view, windows in views for one in finders(view, windows)]
+        return all(self.read(middle) for middle in self._squares)
 
     def unread(self) -> list[Corners]:
         """Codes that were located by a decoder and not read by any, each once."""
@@ -105,15 +129,12 @@ def decode_still(pixels: Image) -> Decoded:
 def _stages(reading: _Reading) -> Iterator[tuple[str, Stage]]:
     image = reading.image
     yield FIRST_STAGE, read_zxing(image)
-    patterns = triples(finders(_bounded(image)[0]))
-    seen = _bounded(image)[1]
-    if reading.found and not reading.unread() and all(_is_read(reading, triple, seen) for triple in patterns):
-        return
     yield from _whole(reading)
     yield from _located(reading)
     yield from _straightened(reading)
+    if not reading.complete:
+        yield from _hidden(reading)
     if not reading.found:
-        yield from _repaired(reading)
         yield LAST_STAGE, fallback(image, None)
 
 
@@ -123,7 +144,10 @@ def _is_read(reading: _Reading, triple: Triple, scale: float) -> bool:
 
 
 def _whole(reading: _Reading) -> Iterator[tuple[str, Stage]]:
-    """The enhancements of the camera, at the size of the picture and smaller."""
+    """The enhancements of the camera, at the size of the picture and, until it is complete, smaller.
+
+    Once all are tried even if a code was read: one in hard shade beside it has no patterns that are seen without them.
+    """
     image = reading.image
     for scale in (1.0, *HALVES):
         part = _scaled(image, scale)
@@ -135,11 +159,23 @@ def _whole(reading: _Reading) -> Iterator[tuple[str, Stage]]:
         if part.size > 4 * MOST_PIXELS:
             continue
         for name, enhance in (*ENHANCEMENTS, (FLATTENED, flattened)):
-            if reading.found and not reading.unread():
-                break
             yield name, _placed(enhanced(part, None, enhance), scale)
-        if reading.found:
+        for half in _halves(part):
+            yield LEVELLED, _placed(enhanced(part, half, levelled), scale)
+        if reading.complete:
             return
+
+
+def _halves(image: Image) -> Iterator[Area]:
+    """Its two ends, with what is in the middle in both: smaller pictures may be enlarged more in the same time."""
+    height, width = image.shape
+    for start in (0.0, 1 - END):
+        rows, columns = ((start, start + END), (0, 1)) if height > width else ((0, 1), (start, start + END))
+        yield _share(rows, height), _share(columns, width)
+
+
+def _share(ends: tuple[float, float], pixels: int) -> slice:
+    return slice(round(ends[0] * pixels), round(ends[1] * pixels))
 
 
 def _located(reading: _Reading) -> Iterator[tuple[str, Stage]]:
@@ -173,53 +209,41 @@ def _fronts(image: Image, triple: Triple) -> Iterator[tuple[str, Image]]:
         mapping = homography(triple, dimension)
         if mapping is None:
             return
-        front = _front(image, mapping, dimension)
-        for enhance in (_as_it_is, _levelled_front, _sharper):
-            yield STRAIGHTENED, enhance(front)
+        straight = front(image, mapping, dimension)
+        for enhance in (_as_it_is, level, sharper):
+            yield STRAIGHTENED, enhance(straight)
         if dimension == guess:
-            flat = homography_without_tilt(triple, dimension)
-            yield STRAIGHTENED, _front(image, flat, dimension)
+            flat = front(image, homography_without_tilt(triple, dimension), dimension)
+            yield STRAIGHTENED, flat
             for bend in BENDS:
                 for axis in (0, 1):
-                    yield UNBENT, _unbent(_front(image, flat, dimension), bend, axis)
+                    yield UNBENT, _unbent(flat, bend, axis)
 
 
-def homography_without_tilt(triple: Triple, dimension: int) -> NDArray[np.float64]:
-    """Maps modules to pixels by the middles of the three patterns alone."""
-    middles = np.array([[3.5, 3.5], [dimension - 3.5, 3.5], [3.5, dimension - 3.5]], np.float32)
-    seen = np.array([one.middle for one in (triple.upper_left, triple.upper_right, triple.lower_left)], np.float32)
-    return np.vstack([cv2.getAffineTransform(middles, seen), [0, 0, 1]])
-
-
-def _front(image: Image, mapping: NDArray[np.float64], dimension: int) -> Image:
-    """A code from the front, with its quiet zone, all modules of one size."""
-    side = (dimension + 2 * QUIET) * MODULE_PX
-    scaled = mapping @ np.array([[1 / MODULE_PX, 0, -QUIET], [0, 1 / MODULE_PX, -QUIET], [0, 0, 1]])
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    front = cv2.warpPerspective(image, scaled, (side, side), flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(front, np.uint8)
-
-
-def _unbent(front: Image, bend: float, axis: int) -> Image:
+def _unbent(straight: Image, bend: float, axis: int) -> Image:
     """A code as it was before it was put around a bottle: its edges are stretched again."""
-    side = front.shape[0]
+    side = straight.shape[0]
     inner = 1 - 2 * QUIET * MODULE_PX / side
     flat = np.linspace(-1, 1, side) / inner
     seen = np.sin(np.clip(flat * bend, -1.5, 1.5)) / np.sin(bend) * inner
     pixels = ((seen + 1) / 2 * (side - 1)).astype(np.float32)
-    straight = np.arange(side, dtype=np.float32)
-    columns, rows = np.meshgrid(pixels, straight) if axis == 0 else np.meshgrid(straight, pixels)
-    return np.asarray(cv2.remap(front, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+    even = np.arange(side, dtype=np.float32)
+    columns, rows = np.meshgrid(pixels, even) if axis == 0 else np.meshgrid(even, pixels)
+    return np.asarray(cv2.remap(straight, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
-def _repaired(reading: _Reading) -> Iterator[tuple[str, Stage]]:
-    """Two of the three patterns are seen: the third is drawn where it must be."""
-    image, scale = _bounded(reading.image)
-    for painted in islice(repaired(image), MOST_REPAIRS):
-        stage = read_zxing(painted)
-        yield REPAIRED, _placed(stage, scale)
-        if stage.found:
+def _hidden(reading: _Reading) -> Iterator[tuple[str, Stage]]:
+    """Two of the three patterns are seen: the third is where a reflection or a fold hides it."""
+    for image, scale in _views(reading.image):
+        if reading.complete or reading.over:
             return
+        likely = [one for one in candidates(image, finders(image)) if not _is_read(reading, one.triple, scale)]
+        for candidate in likely[:MOST_HIDDEN]:
+            for view in fronts(image, candidate):
+                stage = _of_view(view, candidate.triple, scale)
+                yield STRAIGHTENED, stage
+                if stage.found or reading.over:
+                    break
 
 
 def _views(image: Image) -> Iterator[tuple[Image, float]]:
@@ -251,24 +275,12 @@ def _placed(stage: Stage, scale: float) -> Stage:
 
 def _of_view(view: Image, triple: Triple, scale: float) -> Stage:
     """What is read in a straightened view, with the corners that the code has in the picture."""
-    stage = read_zxing(view)
-    corners = moved(tuple((round(x), round(y)) for x, y in triple.outline), scale, 0, 0)
-    return Stage(tuple(Found(code.text, corners) for code in stage.found), None, stage.pixels)
+    seen = read_zxing(view)
+    return placed(seen, triple, seen.pixels).moved(scale, 0, 0)
 
 
 def _as_it_is(image: Image) -> Image:
     return image
-
-
-def _levelled_front(image: Image) -> Image:
-    level = cv2.adaptiveThreshold(
-        blurred(image, 1.5), 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, (8 * MODULE_PX) | 1, 0
-    )
-    return np.asarray(level, np.uint8)
-
-
-def _sharper(image: Image) -> Image:
-    return unsharp(unsharp(image, MODULE_PX * 0.8), MODULE_PX * 0.5)
 
 
 def flattened(image: Image) -> Image:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -28,18 +25,6 @@ FAMILIES = {
     "used": ("already_used", "daily_limit_reached", "already_inside", "not_inside"),
 }
 """The families of refusals; of each the one with the longest message is shown."""
-
-
-@pytest.fixture
-def feed() -> Feed:
-    return Feed(time.monotonic_ns)
-
-
-@pytest.fixture
-def server(feed: Feed) -> Iterator[ScreenServer]:
-    opened = ScreenServer(feed, port=0).open()
-    yield opened
-    opened.close()
 
 
 def drawn(page: Page, feed: Feed) -> None:

@@ -35,18 +35,6 @@ MESSAGES = [
 
 
 @pytest.fixture
-def feed() -> Feed:
-    return Feed(time.monotonic_ns)
-
-
-@pytest.fixture
-def server(feed: Feed) -> Iterator[ScreenServer]:
-    opened = ScreenServer(feed, port=0).open()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def screen(browser_page: Page, server: ScreenServer) -> Page:
     browser_page.clock.install()
     browser_page.goto(server.address)
@@ -265,6 +253,20 @@ class TestLivePicture:
         expect(gate_page.locator("#picture")).to_be_visible()
         expect(gate_page.locator("#title")).to_be_in_viewport(ratio=1)
         expect(gate_page.locator("#picture")).to_be_in_viewport(ratio=1)
+
+    @pytest.mark.parametrize("size", [PHONE, (480, 320)], ids=str)
+    def test_the_words_make_room_again_when_it_comes_back_to_the_middle(
+        self, gate_page: Page, feed: Feed, size: tuple[int, int]
+    ) -> None:
+        """After a verdict, or after the gate was away for a moment, which a busy machine takes for."""
+        gate_page.set_viewport_size({"width": size[0], "height": size[1]})
+        expect(gate_page.locator("#verdict #picture")).to_be_visible()
+        gate_page.evaluate("showNoContact()")
+        expect(gate_page.locator("#verdict #picture")).to_have_count(0)
+        feed.status(a_status(unsent=1))
+        expect(gate_page.locator("#verdict #picture")).to_be_visible()
+        assert cut_off(gate_page) == []
+        expect(gate_page.locator("#title")).to_be_in_viewport(ratio=1)
 
     def test_a_verdict_takes_its_place_and_ends_every_hint(self, gate_page: Page, feed: Feed) -> None:
         expect(gate_page.locator("#verdict #picture")).to_be_visible()

@@ -167,7 +167,8 @@ function fitInto(room, panel, heading) {
 function fit() {
   const panel = byId("verdict"), frame = panel.parentElement, heading = byId("heading");
   const words = panel.textContent.replace(/\d/g, "0");
-  const wanted = [document.body.dataset.tone, document.body.dataset.picture, frame.clientWidth, frame.clientHeight, words, byId("again").hidden, byId("test-word").hidden, byId("facts").hidden].join("|");
+  const camera = panel.querySelector("#picture-image");
+  const wanted = [document.body.dataset.tone, document.body.dataset.picture, camera && camera.width / camera.height, frame.clientWidth, frame.clientHeight, words, byId("again").hidden, byId("test-word").hidden, byId("facts").hidden].join("|");
   if (wanted === fitted) return;
   fitted = wanted;
   let best = null, largest = 0;

@@ -19,20 +19,25 @@ const side = document.querySelector("aside");
 const waiting = () => document.body.dataset.tone === "wait";
 const wanted = () => !document.hidden && (waiting() || side.checkVisibility());
 
+// The words make room for it, as on another screen.
+const makeRoom = () => dispatchEvent(new Event("resize"));
+
 // Moved only when it must be: a guest looks at it.
 function place() {
   const home = waiting() ? middle : side;
   if (frame.parentElement === home) return;
   if (home === side) side.prepend(frame); else middle.querySelector(".words").before(frame);
+  makeRoom();
 }
-
 
 async function draw(answer) {
   const picture = await createImageBitmap(await answer.blob());
+  const resized = shown.width !== picture.width || shown.height !== picture.height;
   shown.width = picture.width;
   shown.height = picture.height;
   shown.getContext("2d").drawImage(picture, 0, 0);
   picture.close();
+  if (resized) makeRoom();
 }
 
 // Draws a newer picture and returns its number, or null if there was none: the camera or the gate is away.
@@ -46,8 +51,7 @@ async function next(camera, after) {
 function note(state) {
   if (document.body.dataset.picture === state) return;
   document.body.dataset.picture = state;
-  // The words make room for it, as on another screen.
-  dispatchEvent(new Event("resize"));
+  makeRoom();
 }
 
 async function look() {

@@ -108,7 +108,7 @@ class TestFrames:
         decoder = Decoder()
         moving = [held_up(damaged(code(TEXT, 5)), SCENE, (n * 40, 100)) for n in range(6)]
         tried = [decoder.frame(frame).stage for frame in moving]
-        assert tried == ["sharpened", "levelled", "smoothed", "stretched", "pyzbar", "repaired"]
+        assert tried == ["sharpened", "levelled", "smoothed", "stretched", "pyzbar", "straightened"]
 
     def test_a_hard_code_held_still_is_read_within_one_round_of_stages(self) -> None:
         decoder = Decoder()

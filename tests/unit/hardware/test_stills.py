@@ -75,7 +75,7 @@ def test_the_same_on_a_telephone_that_is_held_still_before_a_camera() -> None:
     scene = Scene(640, 480, np.random.default_rng(8))
     frames = (scene.frame([(drawing, Pose(320 + n % 3, 240, 3, roll=5))], Optics(noise=3)) for n in range(40))
     stages = [decoded.stage for decoded in map(decoder.frame, frames) if decoded.codes == (TEXT,)]
-    assert stages[:1] == ["repaired"]
+    assert stages[:1] == ["straightened"]
 
 
 def test_a_code_around_a_bottle_is_read() -> None:
@@ -99,6 +99,21 @@ def test_every_code_of_a_picture_is_listed_however_hard_it_is() -> None:
         for n, (text, kind) in enumerate(zip(texts, carriers, strict=True))
     ]
     assert set(decode_still(scene.frame(shown, Optics(noise=6))).codes) == set(texts)
+
+
+@pytest.mark.parametrize("seed", [2, 5, 7, 11])
+def test_a_code_in_hard_shade_is_listed_beside_one_in_the_light(seed: int) -> None:
+    """The one in the light is read at once, and must not end the search."""
+    chance, texts = np.random.default_rng(seed), [ticket_text(seed * 10 + n) for n in (1, 2)]
+    scene = Scene(1280, 720, chance)
+    shown = [
+        (draw(text, Carrier.PAPER, chance), Pose(320 + 600 * n, 360, 4.5, roll=float(chance.normal(0, 6))))
+        for n, text in enumerate(texts)
+    ]
+    picture = scene.frame(shown, Optics(noise=3))
+    picture[:, 640:] = in_hard_shade(np.ascontiguousarray(picture[:, 640:]))
+    assert [code.text for code in read_zxing(picture).found] == texts[:1]
+    assert set(decode_still(picture).codes) == set(texts)
 
 
 def test_the_corners_of_a_straightened_code_are_where_it_is() -> None:
