@@ -9,14 +9,29 @@ from hashlib import sha256
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from gate_app.scanning.gathering import as_member
 from gate_app.time_format import local_time
-from gate_app.whatif.case_format import Case, Code, PastScan
+from gate_app.whatif.case_format import Case, Code, PartyTicket, PastScan
 from shared.admission import Attempt, Direction, Mode, Override, Readiness, Room
 from shared.days import cutover, event_days, zone_named
 from shared.errors import InvalidRequest
 from shared.keys import KeyRing, KeyState, TicketKey
 from shared.movements import passages
-from shared.tickets import Entitlement, ReadTicket, Refusal, Ticket, TicketFlags, as_text, read, signed_bytes
+from shared.parties import Member
+from shared.reasons import Reason
+from shared.tickets import (
+    Entitlement,
+    ReadParty,
+    ReadTicket,
+    Refusal,
+    Ticket,
+    TicketFlags,
+    as_text,
+    party_claims,
+    read,
+    read_party_or_ticket,
+    signed_bytes,
+)
 from shared.wire.snapshot import (
     EventDay,
     EventRow,
@@ -45,10 +60,34 @@ _HELD = ((1, OURS, KeyState.ACTIVE), (2, OURS, KeyState.REVOKED), (3, OURS, KeyS
 
 def attempt_of(case: Case) -> Attempt:
     """Everything the decision depends on, as a gate would have it. Raises InvalidRequest for an impossible case."""
-    now, event = int(case.at), _event(case)
+    event = _event(case)
     ticket = _ticket(case, event)
-    code = read(_text(case, ticket), _ring())
-    gates = _gates(case)
+    return _attempt(case, event, ticket, read(_text(case, ticket), _ring()))
+
+
+def code_of_party(case: Case, party: tuple[PartyTicket, ...]) -> ReadParty | Refusal:
+    """The code that is good for all of them, as a gate reads it. Raises InvalidRequest for an impossible case."""
+    members = (Member(TICKET + nth, one.ticket.issue) for nth, one in enumerate(party))
+    outer = _ticket(case, _event(case))
+    claims = party_claims(outer.key_id, outer.event_number, outer.issued_at, members)
+    extensions = (*claims.extensions, *outer.extensions)
+    found = read_party_or_ticket(_text(case, replace(claims, extensions=extensions)), _ring())
+    # Only a ticket's code is read as a ticket: whatever else was signed here has members.
+    return found if isinstance(found, ReadParty | Refusal) else Refusal(Reason.UNREADABLE)
+
+
+def attempt_of_member(case: Case, code: ReadParty | Refusal, nth: int) -> Attempt:
+    """The same for one ticket of a party: `case` has its ticket and history."""
+    event = _event(case)
+    ticket = _ticket(case, event)
+    if isinstance(code, Refusal):
+        return _attempt(case, event, ticket, code)
+    row = replace(_row(case, ticket), ticket_id=TICKET + nth) if case.ticket.known else None
+    return _attempt(case, event, ticket, as_member(code, code.members[nth], row))
+
+
+def _attempt(case: Case, event: EventRow, ticket: Ticket, code: ReadTicket | Refusal) -> Attempt:
+    now, gates = int(case.at), _gates(case)
     return Attempt(
         now=now,
         direction=Direction(case.direction),

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from shared.errors import InvalidRequest
+from shared.parties import LARGEST, SMALLEST
 
 
 class Moment(int):
@@ -141,6 +142,13 @@ class PastScan(CaseModel, frozen=True):
     annulled: bool = False
 
 
+class PartyTicket(CaseModel, frozen=True):
+    """One ticket of a party, with its own earlier scans."""
+
+    ticket: TicketCase = field(default_factory=TicketCase)
+    history: tuple[PastScan, ...] = ()
+
+
 class SupervisorOverride(CaseModel, frozen=True):
     """An override, with the right PIN or a wrong one."""
 
@@ -172,6 +180,7 @@ class Case(CaseModel, frozen=True):
     ticket: TicketCase = field(default_factory=TicketCase)
     policy: Policy = field(default_factory=Policy)
     history: tuple[PastScan, ...] = ()
+    party: Annotated[tuple[PartyTicket, ...], Meta(min_length=SMALLEST, max_length=LARGEST)] | None = None
     override: SupervisorOverride | None = None
     expect: Expectation | None = None
 
@@ -193,9 +202,12 @@ def _iso(value: Any) -> datetime | None:
 def read_case(raw: Any) -> Case:
     """The case in a JSON value. Raises InvalidRequest, which names the key."""
     try:
-        return msgspec.convert(raw, Case, dec_hook=_moment)
+        case = msgspec.convert(raw, Case, dec_hook=_moment)
     except msgspec.ValidationError as error:
         raise InvalidRequest(_explain(str(error))) from error
+    if case.party is not None and (case.ticket != TicketCase() or case.history):
+        raise InvalidRequest("party: each of its tickets has its own ticket and history; leave out those of the case.")
+    return case
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

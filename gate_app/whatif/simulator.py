@@ -9,7 +9,8 @@ from typing import Any
 
 from gate_app.whatif.case_attempt import attempt_of
 from gate_app.whatif.case_format import read_case
-from shared.admission import decide
+from gate_app.whatif.case_party import PartyVerdict, decide_party
+from shared.admission import Verdict, decide
 from shared.errors import GatehouseError, InvalidRequest
 from shared.reasons import Reason
 
@@ -27,10 +28,24 @@ def run_case(raw: Any) -> dict[str, Any]:
     """The answer to a parsed case."""
     try:
         case = read_case(raw)
+        if case.party is not None:
+            return _party_answer(case.name, decide_party(case, case.party))
         verdict = decide(attempt_of(case))
     except GatehouseError as wrong:
         return _error_answer(raw, wrong)
-    return _answer(case.name, "admit" if verdict.admitted else "deny", verdict.reason, verdict.message, verdict.notices)
+    return _answer(case.name, _word(verdict), verdict.reason, verdict.message, verdict.notices)
+
+
+def _party_answer(name: str, party: PartyVerdict) -> dict[str, Any]:
+    members = [_answer(None, _word(one), one.reason, one.message, one.notices) for one in party.members]
+    for member in members:
+        del member["name"]
+    verdict = "admit" if party.admitted else "deny"
+    return _answer(name, verdict, party.first.reason, party.message, party.notices) | {"party": members}
+
+
+def _word(verdict: Verdict) -> str:
+    return "admit" if verdict.admitted else "deny"
 
 
 def answers(lines: Iterable[str]) -> Iterator[dict[str, Any]]:

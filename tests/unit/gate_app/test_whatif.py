@@ -207,3 +207,73 @@ def test_an_invalid_value_is_answered_with_the_valid_ones(part: dict[str, Any], 
 
     assert fields["verdict"] is None
     assert allowed in fields["error"].partition("Write one of: ")[2]
+
+
+class TestParties:
+    """One code for several tickets: each is judged as if its own code had been shown."""
+
+    def test_who_may_comes_in_and_each_of_the_others_has_its_reason(self) -> None:
+        used = [{"at": "2026-07-04T18:00:00+02:00", "gate": "B"}]
+        answer = asked(
+            party=[
+                {},
+                {"history": used},
+                {"ticket": {"issue": 1, "current_issue": 2}},
+                {"ticket": {"state": "cancelled"}},
+                {"ticket": {"flags": ["vip"]}},
+            ]
+        )
+        assert (answer["verdict"], answer["reason"], answer["notices"]) == ("admit", "admitted", ["vip"])
+        assert answer["message"] == "2 of 5 of this party come in."
+        assert [one["reason"] for one in answer["party"]] == [
+            "admitted",
+            "already_used",
+            "ticket_replaced",
+            "ticket_cancelled",
+            "admitted",
+        ]
+        assert answer["party"][1] == {
+            "verdict": "deny",
+            "reason": "already_used",
+            "message": "Used at 18:00 at gate B, 90 minutes ago. Do not admit.",
+            "notices": [],
+        }
+
+    def test_a_ticket_that_the_gate_does_not_know_comes_in_by_its_own_code_only(self) -> None:
+        unknown = {"known": False}
+        assert asked(ticket=unknown)["verdict"] == "admit"
+        answer = asked(party=[{}, {"ticket": unknown}])
+        assert [one["reason"] for one in answer["party"]] == ["admitted", "not_in_snapshot"]
+
+    def test_places_are_counted_for_each_of_them(self) -> None:
+        answer = asked(zone={"capacity": 500, "inside": 498}, party=[{}, {}, {}])
+        assert [one["reason"] for one in answer["party"]] == ["admitted", "admitted", "zone_full"]
+
+    def test_in_a_test_nobody_takes_a_place(self) -> None:
+        answer = asked(zone={"capacity": 500, "inside": 499}, mode="test", party=[{}, {}])
+        assert [one["reason"] for one in answer["party"]] == ["test_ok", "test_ok"]
+
+    def test_a_party_of_which_nobody_may_come_in_is_refused_for_the_reason_of_its_first(self) -> None:
+        answer = asked(event={"status": "cancelled"}, party=[{}, {}])
+        assert (answer["verdict"], answer["reason"]) == ("deny", "event_cancelled")
+        assert answer["message"] == answer["party"][0]["message"]
+
+    @pytest.mark.parametrize(
+        "code", ["altered", "unknown_key", "revoked_key", "garbage", "future_version", "other_event"]
+    )
+    def test_a_code_that_is_refused_names_no_tickets(self, code: str) -> None:
+        answer, alone = asked(code=code, party=[{}, {}]), asked(code=code)
+        assert (answer["verdict"], answer["reason"]) == ("deny", alone["reason"])
+        assert len(answer["party"]) == (2 if code == "other_event" else 0)
+
+    @pytest.mark.parametrize(
+        ("fields", "expected"),
+        [
+            ({"party": [{}]}, "party: Expected `array` of length >= 2."),
+            ({"party": [{}] * 29}, "party: Expected `array` of length <= 28."),
+            ({"party": [{}, {"tickt": {}}]}, "Unknown key: party[1].tickt."),
+            ({"party": [{}, {}], "ticket": {"issue": 2}}, "party: each of its tickets has its own ticket and history"),
+        ],
+    )
+    def test_a_mistake_names_its_key(self, fields: dict[str, Any], expected: str) -> None:
+        assert asked(**fields)["error"].startswith(expected)
