@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy import case, func, select, text
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.ids import first_id
 from sync_server.checkout.models import OrderLineRow, OrderRow, PayoutRow
 from sync_server.checkout.payments.payouts import PayoutState
-from sync_server.checkout.rules import LineState, OrderState
+from sync_server.checkout.rules import OrderState
 from sync_server.plumbing.event_key import EventKey
 
 DAY_MS: Final = 86_400_000
@@ -24,9 +24,9 @@ BY_PENDING: Final = "INDEXED BY ix_orders_expires_at"
 
 @dataclass(frozen=True, slots=True)
 class Sold:
-    """What was sold in one stretch of time, before refunds."""
+    """What was sold on one day, before refunds."""
 
-    at: int  # which stretch, counted from 0
+    at: int  # which day, counted from 0
     currency: str
     orders: int
     cents: int
@@ -38,8 +38,10 @@ class TypeSold:
 
     at: int  # which stretch, counted from 0
     ticket_type: int
+    currency: str
     tickets: int
     cents: int
+    orders: int  # that begin with one of them, so that each counts once
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,11 @@ class MoneyWaiting:
 
 def by_day(session: Session, organisation_id: str, since: Millis) -> list[Sold]:
     """The paid orders of an organisation by the day on which they were made, in days since then."""
-    made = OrderRow.organisation_id == organisation_id, OrderRow.id >= first_id(since)
-    return _by(session, (OrderRow.created_at - since) // DAY_MS, *made, OrderRow.created_at >= since)
-
-
-def of_event(session: Session, event: EventKey, since: Millis, step: Millis) -> list[Sold]:
-    """The paid orders of an event, by stretches of this length since then."""
-    return _by(session, (OrderRow.created_at - since) // step, event.of(OrderRow), OrderRow.created_at >= since)
+    day = ((OrderRow.created_at - since) // DAY_MS).label("day")
+    counted = select(day, OrderRow.currency, func.count(), func.sum(OrderRow.total_cents))
+    made = OrderRow.organisation_id == organisation_id, OrderRow.id >= first_id(since), OrderRow.created_at >= since
+    wanted = counted.where(*made, OrderRow.state.in_(SOLD)).group_by("day", OrderRow.currency).order_by("day")
+    return [Sold(int(at), currency, int(orders), int(cents)) for at, currency, orders, cents in session.execute(wanted)]
 
 
 def first_sale(session: Session, event: EventKey) -> Millis | None:
@@ -73,17 +73,11 @@ def types_of_event(session: Session, event: EventKey, since: Millis, step: Milli
     at = ((order.created_at - since) // step).label("stretch")
     same = (line.organisation_id == order.organisation_id) & (line.order_id == order.id)
     paid = func.sum(line.unit_cents - line.discount_cents + line.fee_cents)
-    counted = select(at, line.ticket_type, func.count(), paid).join(line, same)
-    sold = event.of(order), order.created_at >= since, order.state.in_(SOLD), line.state != LineState.RELEASED.value
-    rows = session.execute(counted.where(*sold).group_by(at, line.ticket_type).order_by(at))
-    return [TypeSold(int(at), number, int(tickets), int(cents)) for at, number, tickets, cents in rows]
-
-
-def _by(session: Session, stretch: ColumnElement[int], *conditions: ColumnElement[bool]) -> list[Sold]:
-    which = stretch.label("which")
-    counted = select(which, OrderRow.currency, func.count(), func.sum(OrderRow.total_cents))
-    wanted = counted.where(*conditions, OrderRow.state.in_(SOLD)).group_by("which", OrderRow.currency).order_by("which")
-    return [Sold(int(at), currency, int(orders), int(cents)) for at, currency, orders, cents in session.execute(wanted)]
+    first = func.sum(case((line.position == 1, 1), else_=0))
+    counted = select(at, line.ticket_type, order.currency, func.count(), paid, first).join(line, same)
+    sold = event.of(order), order.created_at >= since, order.state.in_(SOLD)
+    rows = session.execute(counted.where(*sold).group_by(at, line.ticket_type, order.currency).order_by(at))
+    return [TypeSold(int(row[0]), row[1], row[2], int(row[3]), int(row[4]), int(row[5])) for row in rows]
 
 
 def money_waiting(session: Session, organisation_id: str, now: Millis) -> MoneyWaiting:

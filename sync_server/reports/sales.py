@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.checkout import sales_figures
-from sync_server.checkout.sales_figures import DAY_MS, Sold, TypeSold
+from sync_server.checkout.sales_figures import DAY_MS, TypeSold
 from sync_server.events import queries as events
 from sync_server.events.queries import Event, EventFilter
 from sync_server.tickets import queries as tickets
@@ -90,7 +90,6 @@ class _Read:
 
     since: Millis
     step: Millis
-    money: list[Sold]
     by_type: list[TypeSold]
 
     def tickets(self, number: int | None = None) -> list[tuple[Millis, int]]:
@@ -126,7 +125,7 @@ def sales(session: Session, event: Event, now: Millis) -> Sales | None:
     ]
     return Sales(
         step,
-        read.money[0].currency if read.money else "",
+        read.by_type[0].currency if read.by_type else "",
         moments,
         _until(grown(read.tickets(), moments), moments, now, step),
         [line for line in types if any(line.sold)],
@@ -137,8 +136,7 @@ def sales(session: Session, event: Event, now: Millis) -> Sales | None:
 
 def _read(session: Session, event: Event, first: Millis, step: Millis) -> _Read:
     since = _start_of(first, event.timezone, step)
-    money = sales_figures.of_event(session, event.key, since, step)
-    return _Read(since, step, money, sales_figures.types_of_event(session, event.key, since, step))
+    return _Read(since, step, sales_figures.types_of_event(session, event.key, since, step))
 
 
 def _start_of(moment: Millis, timezone: str, step: Millis) -> Millis:
@@ -209,14 +207,12 @@ def _compared(event: Event, other: Event, read: _Read, moments: Sequence[Millis]
 
 def _stretches(read: _Read, now: Millis) -> list[Stretch]:
     """Every stretch in which something was sold, the first one first, and the present one."""
-    numbers = sorted(
-        {one.at for one in read.money} | {one.at for one in read.by_type} | {(now - read.since) // read.step}
-    )
+    numbers = sorted({one.at for one in read.by_type} | {(now - read.since) // read.step})
     found, in_all = [], 0
     for number in numbers:
-        money = [one for one in read.money if one.at == number]
-        count = sum(one.tickets for one in read.by_type if one.at == number)
+        these = [one for one in read.by_type if one.at == number]
+        count = sum(one.tickets for one in these)
         in_all += count
         at = read.since + number * read.step
-        found.append(Stretch(at, sum(one.orders for one in money), sum(one.cents for one in money), count, in_all))
+        found.append(Stretch(at, sum(one.orders for one in these), sum(one.cents for one in these), count, in_all))
     return found

@@ -358,6 +358,7 @@ def _order(
         buyer_name=buyer.name,
         buyer_email=buyer.email,
         buyer_locale=buyer.locale,
+        admissions=len(lines),
         currency=currency,
         subtotal_cents=amounts.subtotal,
         discount_cents=amounts.discount,

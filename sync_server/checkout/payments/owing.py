@@ -62,20 +62,25 @@ class Totals:
 
 def affected(session: Session, event: EventKey, *, keep_fees: bool = False) -> Affected:
     """The paid orders of an event and what refunding all of them comes to."""
-    standing, online = _standing(event, keep_fees=keep_fees), _online(event)
+    parts, online = _standing_in_part(event, keep_fees=keep_fees), _online(event)
+    whole = OrderRow.total_cents - (OrderRow.fees_cents if keep_fees else 0)
+    tickets, cents = func.coalesce(parts.c.tickets, OrderRow.admissions), func.coalesce(parts.c.cents, whole)
     back = func.coalesce(online.c.cents, 0)
-    by_itself = case((back < standing.c.cents, back), else_=standing.c.cents)
-    sums = (func.coalesce(func.sum(each), 0) for each in (standing.c.tickets, standing.c.cents, by_itself))
+    sums = (func.coalesce(func.sum(each), 0) for each in (tickets, cents, case((back < cents, back), else_=cents)))
     found = (
-        select(func.count(), *sums).select_from(standing).outerjoin(online, online.c.order_id == standing.c.order_id)
+        select(func.count(), *sums)
+        .select_from(OrderRow)
+        .outerjoin(parts, parts.c.order_id == OrderRow.id)
+        .outerjoin(online, online.c.order_id == OrderRow.id)
+        .where(*_refundable(event))
     )
     unpaid = select(func.count()).where(*_of(event), OrderRow.state == OrderState.PENDING.value)
     orders, tickets, cents, back_by_itself = (int(each) for each in session.execute(found).one())
     return Affected(orders, tickets, cents, back_by_itself, session.execute(unpaid).scalar_one())
 
 
-def _standing(event: EventKey, *, keep_fees: bool) -> Subquery:
-    """The tickets that stand and what was paid for them, by paid order."""
+def _standing_in_part(event: EventKey, *, keep_fees: bool) -> Subquery:
+    """The tickets that stand and what was paid for them, by order of which some do not; of the others all do."""
     line, fee = OrderLineRow, 0 if keep_fees else OrderLineRow.fee_cents
     price = func.sum(line.unit_cents - line.discount_cents + fee)
     here = OrderRow.organisation_id == line.organisation_id, OrderRow.id == line.order_id
@@ -83,7 +88,8 @@ def _standing(event: EventKey, *, keep_fees: bool) -> Subquery:
         OrderRow, (here[0]) & (here[1])
     )
     issued = line.organisation_id == event.organisation_id, line.state == LineState.ISSUED.value
-    return standing.where(*_refundable(event), *issued).group_by(line.order_id).subquery()
+    in_part = OrderRow.state == OrderState.PARTIALLY_REFUNDED.value
+    return standing.where(*_of(event), in_part, *issued).group_by(line.order_id).subquery()
 
 
 def _of(event: EventKey) -> tuple[ColumnElement[bool], ...]:

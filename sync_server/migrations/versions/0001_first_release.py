@@ -2057,6 +2057,7 @@ def upgrade() -> None:
         sa.Column("buyer_email", sa.String(length=254), nullable=False),
         sa.Column("buyer_locale", sa.String(length=5), nullable=False),
         sa.Column("search_text", sa.Text(), nullable=False),
+        sa.Column("admissions", sa.SmallInteger(), nullable=False),
         sa.Column("currency", sa.String(length=3), nullable=False),
         sa.Column("subtotal_cents", sa.BigInteger(), nullable=False),
         sa.Column("discount_cents", sa.BigInteger(), nullable=False),
@@ -2108,7 +2109,12 @@ def upgrade() -> None:
     op.create_index(
         "ix_orders_organisation_id_customer_id", "orders", ["organisation_id", "customer_id", "id"], unique=False
     )
-    op.create_index("ix_orders_organisation_id_event_id", "orders", ["organisation_id", "event_id", "id"], unique=False)
+    op.create_index(
+        "ix_orders_organisation_id_event_id",
+        "orders",
+        ["organisation_id", "event_id", "id", "state", "created_at"],
+        unique=False,
+    )
     op.create_index("ix_orders_organisation_id_number", "orders", ["organisation_id", "number"], unique=False)
     op.create_table(
         "reseatings",
