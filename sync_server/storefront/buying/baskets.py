@@ -1,4 +1,4 @@
-"""What a visitor chose at an event beside the holds: ticket types, codes, and the tab of the queue; a sealed cookie.
+"""What a visitor chose and typed at an event beside the holds, and the tab of the queue; a sealed cookie.
 
 Codes are worth money, so they stand in no address; and nothing here is believed: the order checks everything anew.
 """
@@ -33,6 +33,9 @@ class Basket:
     seats: dict[str, int] = field(default_factory=dict)  # the ticket type of each seat, by its hold
     codes: list[str] = field(default_factory=list)
     tab: str = ""  # the secret of the tab that has the pass of the queue
+    typed: dict[str, str] = field(default_factory=dict)  # in the form of the buyer, by field
+    checked: bool = False  # the next page says what is wrong with it
+    problem: str = ""  # what the next page says instead
 
     def count_of(self, number: int) -> int:
         """How many places of a ticket type."""

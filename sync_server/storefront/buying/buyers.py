@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flask import request
@@ -26,10 +27,9 @@ class BuyerForm:
     errors: dict[str, str] = field(default_factory=dict)  # by field
 
     @classmethod
-    def sent(cls, page: Page, offered: list[str]) -> BuyerForm:
-        """The form of this request, checked."""
-        typed = {name: request.form.get(name, "").replace("\0", "").strip()[:_MOST] for name in ("name", "email")}
-        form = cls(typed["name"][:100], typed["email"], request.form.get("method", ""))
+    def typed(cls, page: Page, typed: Mapping[str, str], offered: list[str]) -> BuyerForm:
+        """What was typed, checked."""
+        form = cls(typed["name"], typed["email"], typed["method"])
         if not form.name:
             form.errors["name"] = page.t("buyer.name_missing")
         if not form.email:
@@ -51,6 +51,12 @@ class BuyerForm:
         with parts().database.reading() as session:
             row = customers.customer(session, page.shop.id, visitor.customer.id)
         return cls(row.name, row.email or "")
+
+
+def typed_now() -> dict[str, str]:
+    """What the form of this request has in its fields."""
+    most = {"name": 100, "email": _MOST, "method": 20}
+    return {name: request.form.get(name, "").replace("\0", "").strip()[:length] for name, length in most.items()}
 
 
 def _address(text: str) -> str | None:

@@ -27,7 +27,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context
 from sync_server.storefront.buying import baskets, holding, paying
 from sync_server.storefront.buying.baskets import Basket, basket_of
-from sync_server.storefront.buying.buyers import BuyerForm
+from sync_server.storefront.buying.buyers import BuyerForm, typed_now
 from sync_server.storefront.buying.quotes import Quote, quote
 from sync_server.storefront.event_pages import shown
 from sync_server.storefront.page import Page, bp, page_of, render
@@ -70,34 +70,52 @@ def checkout(slug: str, event: str) -> Response:
     found = _checkout(slug, event)
     if isinstance(found, Response):
         return found
-    return _page(found, BuyerForm.known(found.page, found.visitor))
+    basket = found.basket
+    if not basket.typed:
+        return _page(found, BuyerForm.known(found.page, found.visitor))
+    form = BuyerForm.typed(found.page, basket.typed, found.methods)
+    if not basket.checked:
+        form.errors.clear()
+    response = _page(found, form, basket.problem)
+    basket.checked, basket.problem = False, ""
+    return baskets.remember(response, found.page, basket)
 
 
 @bp.post("/<slug>/events/<event>/checkout")
 def place_order(slug: str, event: str) -> Response:
-    """Order what is held, and begin to pay; a refusal changes nothing, and what was typed stays."""
+    """Order what is held, and begin to pay; a refusal changes nothing, and what was typed stays.
+
+    Whatever there is to say is said by the page that the browser is sent to: nobody is asked to send a form again.
+    """
     page = page_of(slug)
     visitor = visitor_of(page)
     require_form(visitor)
-    found = _checkout(slug, event)
+    window = window_of(parts(), page.shop, event)
+    basket = basket_of(page, window.id)
+    basket.typed = typed_now()
+    _take_seat_types(basket)
+    found = _checkout_of(page, window, visitor, basket)
     if isinstance(found, Response):
-        return found
-    if _take_seat_types(found.basket):
-        found = _checkout_of(page, found.window, found.visitor, found.basket)
-        if isinstance(found, Response):
-            return found
-    form = BuyerForm.sent(page, found.methods)
+        return found if found.location else _say(page, window, basket)
+    form = BuyerForm.typed(page, basket.typed, found.methods)
     if "update" in request.form or _shown_another_total(found):
-        return baskets.remember(_looked_at_again(found, form), page, found.basket)
+        return _say(page, window, basket, problem="" if "update" in request.form else _total_changed(found))
     if form.errors:
-        return _page(found, form, status=400)
+        return _say(page, window, basket, checked=True)
     try:
         key = _place(found, form)
     except GatehouseError as refusal:
         if refusal.error_code == "code_spent":
-            found.basket.codes.clear()
-        return baskets.remember(_page(found, form, in_words(page, refusal), refusal.status), page, found.basket)
+            basket.codes.clear()
+        return _say(page, window, basket, problem=in_words(page, refusal))
     return baskets.forget(paying.begin(page, key, form.method), page)
+
+
+def _say(page: Page, window: Window, basket: Basket, *, checked: bool = False, problem: str = "") -> Response:
+    """Send the browser to the checkout, which shows what was typed and says what is wrong with it."""
+    basket.checked, basket.problem = checked, problem
+    there = redirect(f"{page.shop.at}/events/{window.event['slug']}/checkout", 303)
+    return baskets.remember(there, page, basket)  # type: ignore[arg-type]
 
 
 @bp.post("/<slug>/events/<event>/checkout/extend")
@@ -203,22 +221,17 @@ def _shown_another_total(found: Checkout) -> bool:
     return request.form.get("total", str(found.quote.amounts.total)) != str(found.quote.amounts.total)
 
 
-def _looked_at_again(found: Checkout, form: BuyerForm) -> Response:
-    """The page with the total of what was chosen; nothing is ordered yet."""
-    form.errors.clear()
+def _total_changed(found: Checkout) -> str:
+    """What was chosen comes to another total, at which the buyer looks first; nothing is ordered yet."""
     amount = found.page.style().amount(found.quote.amounts.total, found.quote.currency)
-    if "update" in request.form:
-        return _page(found, form)
-    return _page(found, form, found.page.t("checkout.changed", sum=amount), 409)
+    return found.page.t("checkout.changed", sum=amount)
 
 
-def _take_seat_types(basket: Basket) -> bool:
-    """As which ticket type each seat is bought, where there is a choice; whether anything was chosen."""
-    before = dict(basket.seats)
+def _take_seat_types(basket: Basket) -> None:
+    """As which ticket type each seat is bought, where there is a choice."""
     for name, value in request.form.items():
         if name.startswith("seat-") and value.isascii() and value.isdigit() and len(value) <= 5:
             basket.seats[name.removeprefix("seat-")] = int(value)
-    return basket.seats != before
 
 
 def _place(found: Checkout, form: BuyerForm) -> OrderKey:
@@ -238,7 +251,7 @@ def _place(found: Checkout, form: BuyerForm) -> OrderKey:
         return OrderKey(row.organisation_id, row.id)
 
 
-def _page(found: Checkout, form: BuyerForm, problem: str = "", status: int = 200) -> Response:
+def _page(found: Checkout, form: BuyerForm, problem: str = "") -> Response:
     values = shown(found.page, found.window) | {
         "quote": found.quote,
         "form": form,
@@ -251,4 +264,4 @@ def _page(found: Checkout, form: BuyerForm, problem: str = "", status: int = 200
         "extended": found.extended,
         "codes": found.basket.codes,
     }
-    return render(found.page, "checkout.html", status, **values)
+    return render(found.page, "checkout.html", 200, **values)

@@ -66,11 +66,14 @@ def test_an_invoice_says_where_to_send_how_much(evening: Evening) -> None:
 
 def test_mistakes_stand_beside_their_fields_and_what_was_typed_stays(evening: Evening) -> None:
     browser = chosen(evening, t1=1)
-    words = browser.send("/checkout", 400, name="Ada", email="ada at home", method="")
+    words = browser.send("/checkout", name="Ada", email="ada at home", method="")
     assert "This is not an e-mail address" in words and "Choose how you pay" in words
     assert 'value="Ada"' in browser.text and 'value="ada at home"' in browser.text
     assert 'aria-describedby="email-hint email-error" aria-invalid="true"' in browser.text
     assert evening.api.get("/api/orders")["items"] == []
+    assert browser.page is not None and browser.page.request.method == "GET", "nothing is sent again by a reload"
+    assert "This is not an e-mail address" not in browser.get(browser.path), "it is said once"
+    assert 'value="ada at home"' in browser.text
     assert "Please transfer" in browser.send("/checkout", **ADA, method="invoice")
 
 
