@@ -59,12 +59,14 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
     "fr": PageWords(
         "Vos billets",
         "Ouverture de vos billets …",
-        "Cette page a besoin de JavaScript : le lien garde le secret de vos billets hors des journaux des serveurs. "
+        "Cette page a besoin de JavaScript\N{NO-BREAK SPACE}: le lien tient le secret de vos billets "
+        "à l’écart des journaux des serveurs. "
         "Vous pouvez aussi utiliser le PDF de notre message.",
-        "Ce lien n’ouvre aucune commande. Est-il complet ? Ouvrez-le à nouveau depuis notre message.",
-        "Cette commande n’a pas de billets : elle n’est pas encore payée, ou ils ont été remboursés.",
+        "Ce lien n’ouvre aucune commande. Est-il complet\N{NO-BREAK SPACE}? Ouvrez-le à nouveau depuis notre message.",
+        "Cette commande n’a pas de billets\N{NO-BREAK SPACE}: elle n’est pas encore payée, ou ils ont été remboursés.",
         "Pas de connexion. Ce que vous avez imprimé ou enregistré reste valable.",
-        "Pas de connexion : voici vos billets du {when}, gardés sur cet appareil. Ils sont valables à l’entrée.",
+        "Pas de connexion\N{NO-BREAK SPACE}: voici vos billets du {when}, gardés sur cet appareil. "
+        "Ils sont valables à l’entrée.",
         "À l’entrée, réglez l’écran sur la luminosité maximale.",
         "Réessayer",
         "Enregistrer en PDF",

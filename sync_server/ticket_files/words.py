@@ -135,13 +135,13 @@ WORDS: Final[Mapping[str, Words]] = {
         admits="Donne droit à",
         confirmation="Code de confirmation",
         show="Présentez ce code à l’entrée, sur papier ou sur votre téléphone. La première "
-        "personne qui le présente entre : ne le partagez pas.",
+        "personne qui le présente entre\N{NO-BREAK SPACE}: ne le partagez pas.",
         party="Tous les billets",
         guests="Personnes",
-        show_party="Un seul scan pour tous : l’entrée affiche ces billets et laisse "
+        show_party="Un seul scan pour tous\N{NO-BREAK SPACE}: l’entrée affiche ces billets et laisse "
         "passer chacun. Qui vient plus tard présente son propre billet.",
-        unpaid="Pas encore payé : valable dès réception du paiement.",
-        postponed="Reporté. Le billet reste valable ; la nouvelle date sera annoncée.",
+        unpaid="Pas encore payé\N{NO-BREAK SPACE}: valable dès réception du paiement.",
+        postponed="Reporté. Le billet reste valable\N{NO-BREAK SPACE}; la nouvelle date sera annoncée.",
         cancelled="Cet événement est annulé.",
         admission={
             _E.SINGLE_ENTRY: "une entrée",
