@@ -8,10 +8,11 @@ from flask import request
 from sqlalchemy.orm import Session
 
 from shared.lifecycle import OVER, EventStatus
-from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.page import bp, current_organisation, may, page, render_page
 from sync_server.admin.rooms import room, rooms
 from sync_server.admin.stations import stations
 from sync_server.archives import queries as archives
+from sync_server.cancellations import queries as cancellations
 from sync_server.events import queries
 from sync_server.events.queries import EventFilter
 from sync_server.events.snapshot_rows import days
@@ -66,6 +67,13 @@ def event(event_id: str) -> str:
             "board": board,
             "room": room(row, sum(kind.quantity for kind in types)),
             "zones": queries.zones(session, here, event_id),
+            "called_off": _called_off(session, row),
             "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
         }
     return render_page("event.html", **shown, life=stations(row))
+
+
+def _called_off(session: Session, row: queries.Event) -> bool:
+    """Whether it was said what buyers of an event get that does not take place as planned."""
+    moved = row.cancelled_at is not None or row.status == "postponed" or row.rescheduled_at is not None
+    return moved and may("read_orders") and cancellations.find(session, row.key) is not None

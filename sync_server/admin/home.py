@@ -16,7 +16,7 @@ from shared.clock import Millis
 from shared.movements import span_of_today
 from sync_server.admin.door.decisions import decisions
 from sync_server.admin.first_event import Guide, guide_of
-from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.page import bp, current_organisation, maybe_staff, page, render_page
 from sync_server.admin.rooms import rooms
 from sync_server.checkout import sales_figures
 from sync_server.checkout.sales_figures import DAY_MS, Sold
@@ -24,7 +24,6 @@ from sync_server.events import queries as events
 from sync_server.events.queries import EventFilter
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.web import maybe_principal
 from sync_server.scans.attendance import inside
 
 SHOWN: Final = 6
@@ -47,7 +46,7 @@ class DaySold:
 @bp.get("/")
 def home() -> str | WerkzeugResponse:
     """The start page; visitors are sent to the sign-in page."""
-    who = maybe_principal()
+    who = maybe_staff()
     if who is None:
         return redirect(url_for("admin.login"))
     if not who.organisation_id:

@@ -104,7 +104,7 @@ def change_status(event_id: str) -> WerkzeugResponse:
             cancellations.begin(session, EventKey(here, event_id), wanted, context())
         else:
             status.change_status(session, here, event_id, target, context(), reason=reason)
-    return redirect(url_for("admin.event", event_id=event_id))
+    return redirect(url_for("admin.calling_off" if choice else "admin.event", event_id=event_id))
 
 
 def _target(named: str) -> EventStatus:

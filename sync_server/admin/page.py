@@ -17,7 +17,7 @@ from sync_server.admin import display
 from sync_server.appearance import accents
 from sync_server.plumbing.language.texts import DEFAULT, Translator, translator
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.requests.principals import Action
+from sync_server.plumbing.requests.principals import Action, Principal
 from sync_server.plumbing.web import (
     current_actor,
     current_principal,
@@ -31,6 +31,7 @@ from sync_server.ticket_files.design import accent_of, design_of
 from sync_server.waiting.handing_over import listener_url
 
 TEXTS: Final = Path(__file__).with_name("texts")
+_GUESTS: Final = frozenset({"guest", "order"})
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ def page(action: Action = Action.READ) -> Callable[[Callable[P, T]], Callable[P,
     def guard(view: Callable[P, T]) -> Callable[P, T | WerkzeugResponse]:
         @wraps(view)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> T | WerkzeugResponse:
-            principal = maybe_principal()
+            principal = maybe_staff()
             if principal is None:
                 return redirect(url_for("admin.login", after=request.path if request.method == "GET" else None))
             if not principal.organisation_id:
@@ -61,6 +62,12 @@ def page(action: Action = Action.READ) -> Callable[[Callable[P, T]], Callable[P,
     return guard
 
 
+def maybe_staff() -> Principal | None:
+    """Who asks, unless it is a guest of a shop: at the desk they are nobody, and may sign in."""
+    principal = maybe_principal()
+    return None if principal is None or principal.kind in _GUESTS else principal
+
+
 def words() -> Translator:
     """The texts of the desk."""
     return translator(TEXTS, DEFAULT)
@@ -68,7 +75,7 @@ def words() -> Translator:
 
 def render_page(template: str, /, **context: object) -> str:
     """Render a page with the variables that the base template needs."""
-    who = maybe_principal()
+    who = maybe_staff()
     name, colour = "", accents.DEFAULT
     if who is not None and who.organisation_id:
         with parts().database.reading() as session:
@@ -85,7 +92,7 @@ def _rendered(template: str, shown: dict[str, object]) -> str:
 
 def may(action: str) -> bool:
     """Whether the current user may do this."""
-    principal = maybe_principal()
+    principal = maybe_staff()
     return principal is not None and parts().may(principal, Action(action))
 
 
@@ -163,7 +170,7 @@ def _action(error: GatehouseError) -> str:
 
 def _helpers(status: int) -> str:
     """Who may do what this person may not: the owners and admins, by name."""
-    who = maybe_principal()
+    who = maybe_staff()
     if status != Forbidden.status or who is None or not who.organisation_id:
         return ""
     with parts().database.reading() as session:

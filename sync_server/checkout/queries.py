@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.rules import LineState, OrderState
@@ -143,9 +144,18 @@ def orders_by_id(session: Session, organisation_id: str, ids: Collection[str]) -
     return {order.id: order for order in found}
 
 
-def bought(session: Session, event: EventKey, *, after: str | None, limit: int) -> Sequence[OrderRow]:
-    """The next orders of an event whose buyers mean to come: paid ones, and invoices that are not paid yet."""
-    wanted = select(OrderRow).where(*_meaning_to_come(event))
+def bought(
+    session: Session, event: EventKey, *, after: str | None, limit: int, refunded_since: Millis | None = None
+) -> Sequence[OrderRow]:
+    """The next orders of an event whose buyers mean to come: paid ones, and invoices that are not paid yet.
+
+    With a moment also those who meant to until then, and have been refunded since.
+    """
+    here, coming = _meaning_to_come(event)
+    if refunded_since is not None:
+        gone = OrderRow.state == OrderState.REFUNDED.value
+        coming = or_(coming, and_(gone, OrderRow.updated_at >= refunded_since))
+    wanted = select(OrderRow).where(here, coming)
     wanted = wanted if after is None else wanted.where(OrderRow.id > after)
     return session.execute(wanted.order_by(OrderRow.id).limit(limit)).scalars().all()
 
@@ -157,7 +167,7 @@ def count_bought(session: Session, event: EventKey) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _meaning_to_come(event: EventKey) -> tuple[ColumnElement[bool], ...]:
+def _meaning_to_come(event: EventKey) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     paid = OrderRow.state.in_([state.value for state in (OrderState.PAID, OrderState.PARTIALLY_REFUNDED)])
     invoiced = and_(OrderRow.state == OrderState.PENDING.value, OrderRow.due_at.is_not(None))
     return event.of(OrderRow), or_(paid, invoiced)

@@ -81,7 +81,7 @@ class BuyerNews:
             elif "ticket" in fact.subjects:
                 self._tell_whoever_bought(session, fact, context)
             else:
-                _note(session, fact, context.now)
+                _note(session, fact)
         return ()
 
     def _tell_buyer(self, session: Session, fact: Message, context: ActionContext) -> None:
@@ -122,7 +122,9 @@ class BuyerNews:
         if row is None:
             return None
         key = EventKey(row.organisation_id, row.event_id)
-        piece = orders.bought(session, key, after=row.last_order_id, limit=PIECE)
+        # Refunds begin with the cancellation: whoever had theirs first is told all the same.
+        since = row.created_at if row.message == Said.CANCELLED else None
+        piece = orders.bought(session, key, after=row.last_order_id, limit=PIECE, refunded_since=since)
         for order in piece:
             row.told += posting.post(self._parts, session, order, Said(row.message), context)
             row.last_order_id = order.id
@@ -158,7 +160,7 @@ _ONLY_IF: Final[Mapping[str, Callable[[Message], bool]]] = {
 """Facts that buyers are told of in some cases only."""
 
 
-def _note(session: Session, fact: Message, now: Millis) -> None:
+def _note(session: Session, fact: Message) -> None:
     """Note that the buyers of an event are to be told."""
     only_if = _ONLY_IF.get(kind_of(fact.name).buyers)
     if only_if is not None and not only_if(fact):
@@ -171,9 +173,7 @@ def _note(session: Session, fact: Message, now: Millis) -> None:
     except NotFound:
         return
     message = kind_of(fact.name).buyers
-    row = EventNewsRow(
-        organisation_id=key.organisation_id, id=fact.message_id, event_id=key.event_id, message=message, created_at=now
-    )
+    row = EventNewsRow(**key._asdict(), id=fact.message_id, message=message, created_at=fact.at)
     session.add(row)
     session.flush()
 

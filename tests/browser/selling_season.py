@@ -75,12 +75,17 @@ class Season:
 
     def sign_in(self, page: Page) -> None:
         """Sign in on the form, unless this browser is signed in."""
-        page.goto(f"{self.address}/admin/")
-        if page.get_by_label("Password").count():
-            page.get_by_label("E-mail address").fill(EMAIL)
-            page.get_by_label("Password").fill(PASSWORD)
-            page.get_by_role("button", name="Sign in", exact=True).click()
-            page.get_by_role("heading", level=1).wait_for()
+        sign_in(page, self.address)
+
+
+def sign_in(page: Page, address: str) -> None:
+    """Sign the owner in on the form, unless this browser is signed in."""
+    page.goto(f"{address}/admin/")
+    if page.get_by_label("Password").count():
+        page.get_by_label("E-mail address").fill(EMAIL)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        page.get_by_role("heading", level=1).wait_for()
 
 
 @contextmanager

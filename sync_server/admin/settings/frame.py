@@ -11,9 +11,9 @@ from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from sync_server.accounts.sign_in import own_login
-from sync_server.admin.page import may, render_page, words
+from sync_server.admin.page import may, maybe_staff, render_page, words
 from sync_server.plumbing.requests.principals import Action
-from sync_server.plumbing.web import current_principal, maybe_principal
+from sync_server.plumbing.web import current_principal
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -69,7 +69,7 @@ def own_page(view: Callable[P, T]) -> Callable[P, T | WerkzeugResponse]:
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T | WerkzeugResponse:
-        if maybe_principal() is None:
+        if maybe_staff() is None:
             return redirect(url_for("admin.login", after=request.path if request.method == "GET" else None))
         own_login.require_user(current_principal())
         return view(*args, **kwargs)

@@ -11,9 +11,9 @@ from shared.errors import GatehouseError
 from sync_server.accounts import invitations
 from sync_server.accounts.sign_in import mails, password_links
 from sync_server.accounts.sign_in.cookies import forget_cookie, set_cookie, sign_in_settings
-from sync_server.admin.page import bp, render_page, require_same_site
+from sync_server.admin.page import bp, maybe_staff, render_page, require_same_site
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.web import context, maybe_principal
+from sync_server.plumbing.web import context
 
 Page = str | tuple[str, int] | WerkzeugResponse
 
@@ -38,7 +38,7 @@ def accept_invitation() -> Page:
     code = _field("code")
     name, password = _field("name"), request.form.get("password", "")[:500]
     given: dict[str, Any] = {"name": name, "password": password, "second_factor": _field("code_of_app")}
-    here: dict[str, Any] = {"by": maybe_principal(), "settings": sign_in_settings(), "context": context()}
+    here: dict[str, Any] = {"by": maybe_staff(), "settings": sign_in_settings(), "context": context()}
     try:
         signed_in = invitations.accept(parts().database, code, **given, **here)
     except GatehouseError as error:
@@ -55,7 +55,7 @@ def accept_invitation() -> Page:
 def _invitation_page(code: str, **shown: Any) -> str:
     with parts().database.reading() as session:
         offered = invitations.preview(session, code, parts().clock())
-        here = invitations.is_for(session, offered, maybe_principal())
+        here = invitations.is_for(session, offered, maybe_staff())
     return render_page("settings/invitation.html", code=code, invitation=offered, signed_in=here, **shown)
 
 

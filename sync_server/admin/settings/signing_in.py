@@ -10,17 +10,15 @@ from shared.ids import as_id
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.sign_in import signing_in
 from sync_server.accounts.sign_in.cookies import forget_cookie, set_cookie, sign_in_settings
-from sync_server.admin.page import bp, render_page, require_same_site
+from sync_server.admin.page import bp, maybe_staff, render_page, require_same_site
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.web import context, current_principal, maybe_principal, retry_headers
+from sync_server.plumbing.web import context, current_principal, retry_headers
 
 
 @bp.get("/login")
 def login() -> str | WerkzeugResponse:
     """The sign-in form; signed-in users go straight to the start page."""
-    return (
-        redirect(url_for("admin.home")) if maybe_principal() else render_page("settings/login.html", after=_next_page())
-    )
+    return redirect(url_for("admin.home")) if maybe_staff() else render_page("settings/login.html", after=_next_page())
 
 
 @bp.post("/login")
@@ -55,7 +53,7 @@ def sign_out() -> WerkzeugResponse:
 @bp.get("/organisation")
 def organisations() -> str:
     """The organisations that the user may act for."""
-    principal = maybe_principal()
+    principal = maybe_staff()
     if principal is None:
         raise NotSignedIn
     with parts().database.reading() as session:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
-from tests.builders import DAY, EVENING, HOUR, a_gate, a_zone, an_event
+from tests.builders import DAY, EVENING, HOUR, a_gate, a_ticket_type, a_zone, an_event
 
 MOST = 15
 MANY = 30
@@ -57,6 +57,16 @@ def busy(api: ApiClient) -> Concert:
     return concert
 
 
+def called_off(api: ApiClient, venue: str) -> str:
+    """An event that was cancelled, and whose buyer is owed money."""
+    path = f"/api/events/{api.post('/api/events', an_event(venue, name='Rained Off'))['id']}"
+    api.post(f"{path}/ticket-types", a_ticket_type())
+    api.post(f"{path}/publish", {}, 200)
+    api.post(f"{path}/sales", {"places": [{"ticket_type": 1, "count": 2}], "method": "cash"})
+    api.post(f"{path}/cancellation", {"choice": "refund", "orders": 1}, 202)
+    return path.rpartition("/")[2]
+
+
 def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None:
     organisation = app_server.organisation("marquee")
     api = app_server.api(organisation)
@@ -69,6 +79,7 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
     hook = api.post("/api/webhooks", {"url": "https://shop.example.org/", "facts": ["*"]})["id"]
     message = api.post(f"/api/webhooks/{hook}/test")["message_id"]
     draft = api.get("/api/events?status=draft&limit=1")["items"][0]["id"]
+    off = called_off(api, concert.venue["id"])
     token = api.post("/api/tokens", {"name": "box office", "scopes": ["read"]})["id"]
     member = app_server.user("stan@marquee.example", organisation, "staff")
     settings = "/admin/settings"
@@ -109,6 +120,8 @@ def test_no_page_asks_more_than_fifteen_questions(app_server: AppServer) -> None
         ),
         *(here + part for part in ("/door", "/wall", "/screens", "/names", "/names.pdf", "/badges")),
         f"{here}/status?target=cancelled",
+        f"/admin/events/{off}",
+        f"/admin/events/{off}/calling-off",
         f"/admin/events/{draft}/status?target=published",
         "/admin/account",
         "/admin/account/second-factor",
