@@ -64,9 +64,9 @@ def affected(session: Session, event: EventKey, *, keep_fees: bool = False) -> A
     """The paid orders of an event and what refunding all of them comes to."""
     parts, online = _standing_in_part(event, keep_fees=keep_fees), _online(event)
     whole = OrderRow.total_cents - (OrderRow.fees_cents if keep_fees else 0)
-    tickets, cents = func.coalesce(parts.c.tickets, OrderRow.admissions), func.coalesce(parts.c.cents, whole)
+    standing, paid = func.coalesce(parts.c.tickets, OrderRow.admissions), func.coalesce(parts.c.cents, whole)
     back = func.coalesce(online.c.cents, 0)
-    sums = (func.coalesce(func.sum(each), 0) for each in (tickets, cents, case((back < cents, back), else_=cents)))
+    sums = (func.coalesce(func.sum(each), 0) for each in (standing, paid, case((back < paid, back), else_=paid)))
     found = (
         select(func.count(), *sums)
         .select_from(OrderRow)
