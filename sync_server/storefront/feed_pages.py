@@ -77,7 +77,7 @@ def _day(text: str) -> Millis | None:
         return None
 
 
-@bp.get("/<slug>")
+@bp.get("/<slug>", strict_slashes=False)
 def feed(slug: str) -> Response:
     """The events of an organiser: the next first, or those that interest most people."""
     page, wanted = replace(page_of(slug, public=True), all_events=True), Wanted.of_request()

@@ -75,7 +75,7 @@ def test_codes_are_made_used_and_revoked(page: Page, season: Season) -> None:
     page.get_by_label("Regular").check()
     page.get_by_label("How many codes").fill("40")
     page.get_by_role("button", name="Make the codes").click()
-    expect(page.get_by_text("15 % off each ticket of Regular.")).to_be_visible()
+    expect(page.get_by_text("15% off each ticket of Regular.")).to_be_visible()
     looked_at(page, "code-batch")
     code = page.locator(".code-list code").first.inner_text()
     with page.expect_download() as download:

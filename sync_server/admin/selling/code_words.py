@@ -11,7 +11,7 @@ from sync_server.plumbing.language.texts import Translator
 
 
 def gives(t: Translator, batch: BatchView, types: Mapping[int, str], currency: str) -> str:
-    """One sentence, such as `15 % off each ticket of Regular, Student.`"""
+    """One sentence, such as `15% off each ticket of Regular, Student.`"""
     names = ", ".join(types.get(number, str(number)) for number in batch.ticket_types)
     if batch.kind == "presale":
         return t("codes.opens_early" if batch.opens_sale else "codes.opens", types=names)

@@ -68,6 +68,15 @@ def test_organiser_sees_before_whom_it_concerns(cards: CardShop) -> None:
     assert cards.shop.api.refused("GET", path(cards)) == (404, "not_called_off")
 
 
+def test_what_was_refunded_in_part_counts_with_what_is_left(cards: CardShop) -> None:
+    order = cards.shop.order(cards.shop.guest(), "A-1", "A-2")
+    cards.shop.note(order, "cash")
+    cards.shop.api.post(f"/api/orders/{order['id']}/refunds", {"lines": [1], "method": "cash"}, 200)
+    affected = cards.shop.api.get(f"{path(cards)}/affected")
+    assert [affected[name] for name in ("orders", "tickets", "cents")] == [1, 1, 5140]
+    assert cards.shop.api.get(f"{path(cards)}/affected?keep_fees=true")["cents"] == 4990
+
+
 def test_everybody_is_refunded_once(cards: CardShop) -> None:
     paid, intent = sold_by_card(cards, "A-1")
     _guest, cash = sold_for_cash(cards, "A-8")
