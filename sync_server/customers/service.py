@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 
 from sqlalchemy import delete, update
@@ -24,6 +25,7 @@ RETENTION_MS = 48 * 3_600_000
 """Ended guests are kept this long, because holds and orders may still refer to them."""
 
 
+@lru_cache(1024)
 def address_hash(address: str) -> str:
     """A hash of a client address, of IPv6 of its network, to count its requests without storing the address."""
     return sha256(f"address\0{network_of(address)}".encode()).hexdigest()[:32]

@@ -178,7 +178,7 @@ class SeatReservation:
         values = _read_values(sale_state, seat, self._request, asked.limits, self._tidy())
         values["day"] = days.numbers[0]
         held = SeatHold(values["hold_id"], seat, values["until"], days)
-        origin = service.address_hash(sale_state, self._request)
+        origin = service.address_hash(asked.limits, self._request)
         return values | hold_rows(sale_state, self._request, held, origin).values()
 
     def _tidy(self) -> int:

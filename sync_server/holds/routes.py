@@ -245,7 +245,7 @@ def _hold_request(body: schemas.ReserveBody, event_id: str) -> HoldRequest:
     principal = current_principal()
     if body.override:
         require(Action.ISSUE_TICKETS)
-    organisation_id = organisation()
+    organisation_id, address = organisation(), client_address()
     roles = frozenset(role for role in (principal.role, principal.platform_role) if role)
     visitor, card = _with_membership(Visitor(signed_in=principal.kind != "guest", roles=roles), body.membership)
     guest_keys = frozenset(
@@ -255,13 +255,13 @@ def _hold_request(body: schemas.ReserveBody, event_id: str) -> HoldRequest:
         organisation_id,
         principal.kind,
         principal.id,
-        address_hash(client_address()),
+        address_hash(address),
         context(),
         Bearer(visitor, guest_keys),
         body.override,
         body.source,
         body.notes,
-        client_address(),
+        address,
         card,
         tuple(body.days or ()),
         request.headers.get("X-Queue-Tab", "")[:128],

@@ -34,9 +34,9 @@ def hold(
     with one of the seats, where others would do as well, and nobody needs to be told which.
     """
     holds = _holds(sale_state, request, seats, days)
-    origin = service.address_hash(sale_state, request)
-    rows = [hold_rows(sale_state, request, held, origin) for held in holds]
     limits = service.limits_of(sale_state, request)
+    origin = service.address_hash(limits, request)
+    rows = [hold_rows(sale_state, request, held, origin) for held in holds]
     values = {**service.values_to_judge(sale_state, request, limits, len(seats)), "tidy": EVERY_PATTERN}
     try:
         read = runtime.run_group_statement(values, [seat.number for seat in seats], days.numbers, rows)

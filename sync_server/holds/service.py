@@ -136,7 +136,7 @@ def _new_rows(sale_state: SaleState, request: HoldRequest, new: Sequence[Seat], 
             held_until=expires_at(sale_state, context.now),
             source=request.source,
             notes=request.notes,
-            origin=address_hash(sale_state, request),
+            origin=address_hash(limits_of(sale_state, request), request),
             membership_id=request.card,
             extended=0,
             created_at=context.now,
@@ -152,9 +152,9 @@ def expires_at(sale_state: SaleState, now: Millis) -> Millis:
     return now + rules.ttl_ms(sale_state.policy.default_hold_ttl_minutes)
 
 
-def address_hash(sale_state: SaleState, request: HoldRequest) -> str | None:
+def address_hash(limits: rules.Limits, request: HoldRequest) -> str | None:
     """The hashed client address, only where holds are limited by it."""
-    return request.origin if limits_of(sale_state, request).per_address is not None else None
+    return request.origin if limits.per_address is not None else None
 
 
 def _take(

@@ -23,6 +23,8 @@ class HoldMetrics:
         registry = parts.metrics.registry
         self._parts, self._lock, self._refreshed = parts, threading.Lock(), -MIN_INTERVAL_NS
         self._attempts = Counter("gatehouse_hold_tries", "Attempts to hold, by outcome", ["outcome"], registry=registry)
+        # Finding a labelled metric costs as much as counting.
+        self._by_outcome: dict[str, Counter] = {}
         self.retries = Counter(
             "gatehouse_hold_retries", "Attempts retried because someone else was quicker", registry=registry
         )
@@ -35,7 +37,10 @@ class HoldMetrics:
 
     def count_attempt(self, outcome: str) -> None:
         """Count a response: `held`, `held_already`, or the code of a refusal."""
-        self._attempts.labels(outcome).inc()
+        counter = self._by_outcome.get(outcome)
+        if counter is None:
+            counter = self._by_outcome.setdefault(outcome, self._attempts.labels(outcome))
+        counter.inc()
 
     def count_singles(self, seats: int, reason: str) -> None:
         """Count seats that a hold has left single, by why that was allowed."""
