@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import cycle, islice, pairwise
@@ -37,8 +37,9 @@ AT_ONCE = 40
 CLIENTS = 32
 TIMEOUT_S = 60
 BOUGHT, SOLD_OUT = "bought", "sold out"
-ASK_AGAIN = 400
-"""Times that a buyer whose turn is near asks before the run counts as stuck."""
+STUCK_S = 60
+"""A buyer whose turn is near and does not come for so long is stuck. How often he asks until then says nothing: alone
+he asks more than 400 times in the second that the figures of a queue may be old."""
 
 
 def queue_rush(*, quick: bool) -> Iterator[Result]:
@@ -137,14 +138,9 @@ class Rush:
 
     def _visit(self, guest: Guest) -> Conversation:
         """One buyer: asks until it is the own turn, takes the pass, and buys."""
-        for _ in range(ASK_AGAIN):
-            status, body = yield _get(self.queue, guest)
-            if status != 200:
-                return _said(status, body)
-            if orjson.loads(body)["state"] == "admitted":
-                break
-        else:
-            return "never admitted"
+        refused = yield from wait_for_turn(self.queue, guest, time.monotonic)
+        if refused:
+            return refused
         status, body = yield post(f"{self.queue}/pass", orjson.dumps({"tab": _tab(guest)}), **guest.headers)
         if status != 200:
             return _said(status, body)
@@ -207,6 +203,19 @@ class Rush:
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         with self.server.runtime() as runtime, runtime.parts.database.reading() as session:
             return [tuple(row) for row in session.execute(text(query), {"event": self.venue.event_id})]
+
+
+def wait_for_turn(queue: str, guest: Guest, clock: Callable[[], float]) -> Conversation:
+    """Ask until it is the guest's turn; why it never was, or nothing."""
+    stuck_at = clock() + STUCK_S
+    while True:
+        status, body = yield _get(queue, guest)
+        if status != 200:
+            return _said(status, body)
+        if orjson.loads(body)["state"] == "admitted":
+            return ""
+        if clock() >= stuck_at:
+            return f"not admitted within {STUCK_S} s: {_said(status, body)}"
 
 
 def _tab(guest: Guest) -> str:
