@@ -13,9 +13,9 @@ from sync_server.checkout.code_routes import bp as codes_bp
 from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
 from sync_server.checkout.money import ledger, ledger_schemas
 from sync_server.checkout.orders import ending, renaming
-from sync_server.checkout.orders.drafting import OrderRequest
 from sync_server.checkout.orders.fulfilling import SeatsGone
 from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.orders.order_request import OrderRequest
 from sync_server.checkout.orders.parcels import Access
 from sync_server.checkout.orders.renaming import Names
 from sync_server.checkout.payments import paying, refunding

@@ -11,7 +11,7 @@ from shared.wire.snapshot import TicketState
 from sync_server.checkout.codes.code_schemas import Codes
 from sync_server.checkout.models import DisputeRow, OrderLineRow, OrderRow
 from sync_server.checkout.money.ledger import Balance
-from sync_server.checkout.orders.drafting import Buyer, Chosen
+from sync_server.checkout.orders.order_request import Buyer, Chosen
 from sync_server.checkout.payments.choices import Choice
 from sync_server.checkout.payments.methods import Instructions
 from sync_server.checkout.rules import MAX_ADMISSIONS

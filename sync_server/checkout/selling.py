@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.checkout.models import OrderRow
 from sync_server.checkout.orders import placing
-from sync_server.checkout.orders.drafting import OrderRequest
+from sync_server.checkout.orders.order_request import OrderRequest
 from sync_server.checkout.payments import paying
 from sync_server.checkout.payments.methods import PaymentMethod
 from sync_server.checkout.payments.paying import Arrived

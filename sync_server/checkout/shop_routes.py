@@ -11,8 +11,8 @@ from sync_server.checkout.codes import guessing
 from sync_server.checkout.money import epc
 from sync_server.checkout.orders import ending, placing
 from sync_server.checkout.orders import links as order_links
-from sync_server.checkout.orders.drafting import OrderRequest
 from sync_server.checkout.orders.locking import lock_order
+from sync_server.checkout.orders.order_request import OrderRequest
 from sync_server.checkout.orders.parcels import Access
 from sync_server.checkout.payments import buying, instructions, paying
 from sync_server.checkout.payments.methods import method_named

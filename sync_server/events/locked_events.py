@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, NamedTuple
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from sync_server.events.models import EventRecord
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.asked_together import Question
+from sync_server.plumbing.sql.fingerprints import fingerprint
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 
 _KEPT: Final = "events locked by this transaction"
 
@@ -26,3 +33,51 @@ def is_locked(session: Session, organisation_id: str, event_id: str) -> bool:
 def one(organisation_id: str, event_id: str) -> Select[EventRecord]:
     """The statement that reads an event."""
     return select(EventRecord).where(EventRecord.organisation_id == organisation_id, EventRecord.id == event_id)
+
+
+class EventAsRead(NamedTuple):
+    """An event that was read without its lock, and what its row said."""
+
+    row: EventRecord
+    said: str
+
+
+_SAYS: Final = fingerprint(EventRecord, but={"ticket_sequence", "tickets_issued", "least_issued"}).label("said")
+_HERE: Final = EventRecord.organisation_id == placeholder("organisation"), EventRecord.id == placeholder("event")
+_LOCK: Final = PreparedChange(lambda _: select(_SAYS).where(*_HERE).with_for_update(key_share=True))
+
+
+def read_ahead(session: Session, event: EventKey) -> EventAsRead | None:
+    """An event as it is now, on PostgreSQL, for whoever will lock it soon; None where there is none."""
+    found = session.execute(one(*event).add_columns(_SAYS)).one_or_none()
+    return None if found is None else EventAsRead(*found)
+
+
+@contextmanager
+def presumed(session: Session, event: EventAsRead) -> Iterator[None]:
+    """Read this event as if it were locked; whatever asks the database does not belong here."""
+    key = event.row.organisation_id, event.row.id
+    of(session)[key] = event.row
+    try:
+        yield
+    finally:
+        del of(session)[key]
+
+
+def forget(session: Session, event: EventKey) -> None:
+    """Read this event with its lock once more."""
+    of(session).pop((event.organisation_id, event.event_id), None)
+
+
+def asks_lock(event: EventKey) -> Question:
+    """What `lock_as_read` asks."""
+    return _LOCK, {"organisation": event.organisation_id, "event": event.event_id}
+
+
+def lock_as_read(session: Session, event: EventAsRead) -> bool:
+    """Lock an event that was read ahead; whether it still is as it was, but for its counters."""
+    statement, values = asks_lock(event.row.key)
+    unchanged = [said for (said,) in statement.rows(session, **values)] == [event.said]
+    if unchanged:
+        of(session)[event.row.organisation_id, event.row.id] = event.row
+    return unchanged

@@ -20,6 +20,7 @@ from sync_server.plumbing.database import database_of
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.seating.plans.seat_plans import find_event_plan
@@ -93,11 +94,8 @@ def convert(
 
     They become those of the order `for_order`, if there is one: only where no order had them before.
     """
-    values = {"organisation": holds[0].organisation_id, "now": context.now}
-    values |= {"order": for_order} if for_order else {}
-    ids = sorted(hold.id for hold in holds)
-    values["ids"] = orjson.dumps(ids).decode() if database_of(session).embedded else ids
-    converted = {str(row.id) for row in _CONVERT[bool(for_order)].rows(session, **values)}
+    statement, values = asks_to_convert(session, holds, context, for_order)
+    converted = {str(row.id) for row in statement.rows(session, **values)}
     ended = [hold for hold in holds if hold.id in converted]
     final = _final(HoldStatus.CONVERTED, context) | ({"order_id": for_order} if for_order else {})
     for hold in ended:
@@ -105,6 +103,15 @@ def convert(
             set_committed_value(hold, name, value)
     _tell(session, ended, HoldStatus.CONVERTED)
     return ended
+
+
+def asks_to_convert(session: Session, holds: Sequence[HoldRow], context: ActionContext, for_order: str) -> Question:
+    """What `convert` asks."""
+    values = {"organisation": holds[0].organisation_id, "now": context.now}
+    values |= {"order": for_order} if for_order else {}
+    ids = sorted(hold.id for hold in holds)
+    values["ids"] = orjson.dumps(ids).decode() if database_of(session).embedded else ids
+    return _CONVERT[bool(for_order)], values
 
 
 def _convert(embedded: bool, *, for_order: bool) -> Executable:

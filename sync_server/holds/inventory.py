@@ -33,7 +33,7 @@ Held = HoldRow
 """A hold's row, as whoever issues tickets may hand it on within the transaction."""
 
 _EVERY_DAY: Final[Mapping[int, int]] = MappingProxyType({})
-_FIRST_DAY: Final = 0
+FIRST_DAY: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _sell_held(  # noqa: PLR0917 - seats, their holds, and whose they are to be
 
     Two conditional updates judge: the seats', then the holds'. So it is as sure as behind locks, and asks less often.
     """
-    wanted, ids = {(seat, _FIRST_DAY): ticket for seat, ticket in tickets.items()}, [hold.id for hold in held]
+    wanted, ids = {(seat, FIRST_DAY): ticket for seat, ticket in tickets.items()}, [hold.id for hold in held]
     where = event.organisation_id, event.id
     sold = seats.sell(session, *where, wanted, now=context.now, mine=ids)
     if len(sold) < len(wanted) and not for_order:

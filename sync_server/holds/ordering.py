@@ -99,6 +99,11 @@ def claim(
     """
     if found is None or any(hold.seat is None for hold in found):
         found = _locked(session, event, HoldRow.id.in_(sorted(ids)))
+    return claimable(found, ids, bearer_id, now)
+
+
+def claimable(found: Sequence[HoldRow], ids: Collection[str], bearer_id: str | None, now: Millis) -> list[HoldRow]:
+    """Those of these holds that were asked for, judged as they were found; the refusals of `claim`."""
     mine = {hold.id: hold for hold in found if bearer_id in {None, hold.bearer_id} and hold.held_until > now}
     if stale := sorted(set(ids) - mine.keys()):
         raise _stale(stale)

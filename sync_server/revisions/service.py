@@ -28,6 +28,7 @@ from sync_server.plumbing.database import Database, after_commit
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.messaging.bus import Bus
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
@@ -127,6 +128,11 @@ def allot_arrivals(session: Session, event: EventKey, count: int) -> range:
     return range(last - count + 1, last + 1)
 
 
+def asks_head(event: EventKey) -> Question:
+    """What is asked first at the commit of a transaction that puts rows: after every other lock."""
+    return _LOCK, {"organisation": event.organisation_id, "event": event.event_id}
+
+
 def lock_head(session: Session, event: EventKey) -> Millis:
     """Lock the event's head; no ticket added from now on may be issued before the returned time."""
     return _locked_head(session, event).settled_at
@@ -188,7 +194,8 @@ def _apply(session: Session, event: EventKey, pending: Pending, now: Millis) -> 
 
     More rows than gates accept at once become several revisions, so that they need not fetch the whole event again.
     """
-    found = _LOCK.rows(session, organisation=event.organisation_id, event=event.event_id)
+    statement, values = asks_head(event)
+    found = statement.rows(session, **values)
     head = _Head(event, *found[0])
     first = head.revision
     for chunk in _chunks(pending.items(), FRAME_ROWS if len(pending) > MAX_FRAME_ROWS else MAX_FRAME_ROWS):

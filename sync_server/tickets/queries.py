@@ -26,7 +26,7 @@ Ticket = TicketRecord
 """A ticket's row, likewise."""
 
 _HEX = frozenset("0123456789abcdef")
-_TYPES = "ticket types of the events that this transaction has locked"
+KNOWN_TYPES = "ticket types of the events that this transaction has locked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +258,14 @@ def no_such_type(number: int) -> NotFound:
 
 def ticket_types(session: Session, organisation_id: str, event_id: str) -> Sequence[TicketTypeRecord]:
     """The ticket types of an event, in the order in which they are listed."""
-    statement = select(TicketTypeRecord).where(
-        TicketTypeRecord.organisation_id == organisation_id, TicketTypeRecord.event_id == event_id
-    )
-    return session.execute(statement.order_by(TicketTypeRecord.position, TicketTypeRecord.number)).scalars().all()
+    return session.execute(by_event(organisation_id, event_id)).scalars().all()
+
+
+def by_event(organisation_id: str, event_id: str) -> Select[TicketTypeRecord]:
+    """The statement that reads the ticket types of an event, in their order."""
+    row = TicketTypeRecord
+    here = row.organisation_id == organisation_id, row.event_id == event_id
+    return select(row).where(*here).order_by(row.position, row.number)
 
 
 def offered(session: Session, organisation_id: str, events: Sequence[str]) -> dict[str, int]:
@@ -279,7 +283,7 @@ def types_of_locked(session: Session, organisation_id: str, event_id: str) -> Se
     """
     if not locked_events.is_locked(session, organisation_id, event_id):
         return ticket_types(session, organisation_id, event_id)
-    known: dict[str, Sequence[TicketTypeRecord]] = session.info.setdefault(_TYPES, {})
+    known: dict[str, Sequence[TicketTypeRecord]] = session.info.setdefault(KNOWN_TYPES, {})
     if event_id not in known:
         known[event_id] = ticket_types(session, organisation_id, event_id)
     return known[event_id]

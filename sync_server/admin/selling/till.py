@@ -13,7 +13,7 @@ from shared.errors import GatehouseError, InvalidRequest, NotFound
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, may, page, render_page
 from sync_server.checkout import queries, selling, views
-from sync_server.checkout.orders.drafting import Buyer, Chosen, OrderRequest
+from sync_server.checkout.orders.order_request import Buyer, Chosen, OrderRequest
 from sync_server.checkout.orders.parcels import Access
 from sync_server.checkout.payments.methods import METHODS, method_named
 from sync_server.checkout.rules import Channel

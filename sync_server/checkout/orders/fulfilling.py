@@ -78,16 +78,18 @@ def issue_at_once(  # noqa: PLR0917 - an order, for whom, and what it takes over
     buyers: Buyers,
     holds: Sequence[Held],
     context: ActionContext,
+    ids: Mapping[int, int],
 ) -> list[Ticket]:
     """Issue the tickets of an order that is not written yet, from holds that nothing has been written of either.
 
-    Its event is locked. Conflict `hold_expired` where a hold has ended, or another order has got it, since it was read.
+    Its event is locked; `ids` are those of tickets by their seats, where they were drawn already.
+    Conflict `hold_expired` where a hold has ended, or another order has got it, since it was read.
     """
     for hold in holds:
         if hold.seat is None:  # locked; the others get their order as they are sold
             hold.order_id = order.id
     parcels = buyers.parcels(lines, holds, dates_of(events.event(session, *order.event)))
-    return _issue(session, order, lines, parcels, context, for_order=order.id)
+    return _issue(session, order, lines, parcels, context, for_order=order.id, ids=ids)
 
 
 def _issue(

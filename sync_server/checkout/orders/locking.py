@@ -1,4 +1,7 @@
-"""Locks an order as everybody does: its event first, so that nobody deadlocks."""
+"""Locks an order as everybody does: its event first, so that nobody deadlocks.
+
+The order of all locks stands in docs/decisions/0105-rehearsed-orders.md.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
 from sync_server.checkout.money.ledger import Balance
 from sync_server.checkout.orders import buyers, drafting, recording
-from sync_server.checkout.orders.drafting import Draft, OrderRequest
+from sync_server.checkout.orders.drafting import Draft
+from sync_server.checkout.orders.order_request import OrderRequest
 from sync_server.checkout.orders.parcels import Buyers
 from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.sessions import entering

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, cast
 
 import orjson
@@ -12,6 +12,8 @@ from sqlalchemy.orm import Session
 
 from sync_server.holds.models import EventSeatRow
 from sync_server.plumbing.database import database_of
+from sync_server.plumbing.sql.asked_together import Question
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 
 _TABLE: Final = cast(Table, EventSeatRow.__table__)
 _SQLITE: Final = sqlite.dialect()
@@ -50,6 +52,8 @@ _SQLITE_TEXT: Final = text(
 )
 
 
+_CLAIM: Final = PreparedChange(lambda embedded: _SQLITE_TEXT if embedded else _POSTGRESQL_TEXT)
+
 SeatDay = tuple[int, int]
 """A seat on one day, by their numbers."""
 
@@ -64,19 +68,22 @@ def claim(
 
     `shared` is the same for all rows: organisation_id, event_id, state, held_until and now.
     """
-    session.flush()  # the statements below bypass the session
-    connection = session.connection()
+    statement, values = asks(session, shared, rows, mine)
+    return {(row.seat, row.day) for row in statement.rows(session, **values)}
+
+
+def asks(
+    session: Session,
+    shared: Mapping[str, Any],
+    rows: Sequence[tuple[SeatDay, str | None, int | None]],
+    mine: Collection[str],
+) -> Question:
+    """What `claim` asks."""
     bound = [(*seat_day, hold, _bound(ticket)) for seat_day, hold, ticket in rows]
     if database_of(session).embedded:
-        values = {"rows": orjson.dumps(bound).decode(), "mine": orjson.dumps(list(mine)).decode()}
-        return _taken(connection.execute(_SQLITE_TEXT, {**shared, **values}))
+        return _CLAIM, {**shared, "rows": orjson.dumps(bound).decode(), "mine": orjson.dumps(list(mine)).decode()}
     seats, days, holds, tickets = ([row[at] for row in bound] for at in range(4))
-    arrays = {"seats": seats, "days": days, "holds": holds, "tickets": tickets, "mine": list(mine)}
-    return _taken(connection.execute(_POSTGRESQL_TEXT, {**shared, **arrays}))
-
-
-def _taken(rows: Iterable[Any]) -> set[SeatDay]:
-    return {(row.seat, row.day) for row in rows}
+    return _CLAIM, {**shared, "seats": seats, "days": days, "holds": holds, "tickets": tickets, "mine": list(mine)}
 
 
 def _bound(ticket: int | None) -> int | None:

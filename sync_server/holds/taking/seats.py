@@ -10,7 +10,10 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.holds.models import EventSeatRow, SeatState
+from sync_server.holds.taking import seat_claims
 from sync_server.holds.taking.seat_claims import SeatDay, claim
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.asked_together import Question
 
 BATCH_SIZE: Final = 500
 _FREED: Final[Mapping[str, Any]] = {
@@ -101,14 +104,22 @@ def sell(
     mine: Collection[str] = (),
 ) -> set[SeatDay]:
     """Take seats for these tickets, free or held by `mine`; returns those that could be taken."""
-    shared = {
-        "organisation_id": organisation_id,
-        "event_id": event_id,
-        "state": SeatState.SOLD.value,
-        "held_until": None,
-        "now": now,
-    }
+    shared = _to_sell(EventKey(organisation_id, event_id), now)
     return claim(session, shared, [(cell, None, tickets[cell]) for cell in sorted(tickets)], mine)
+
+
+def asks_to_sell(
+    session: Session, event: EventKey, tickets: Mapping[SeatDay, int], *, now: Millis, mine: Collection[str]
+) -> Question:
+    """What `sell` asks."""
+    return seat_claims.asks(
+        session, _to_sell(event, now), [(cell, None, tickets[cell]) for cell in sorted(tickets)], mine
+    )
+
+
+def _to_sell(event: EventKey, now: Millis) -> dict[str, Any]:
+    sold = {"state": SeatState.SOLD.value, "held_until": None, "now": now}
+    return {"organisation_id": event.organisation_id, "event_id": event.event_id, **sold}
 
 
 def release(session: Session, organisation_id: str, event_id: str, holds: Iterable[tuple[int, str]]) -> int:

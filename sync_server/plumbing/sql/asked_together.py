@@ -32,19 +32,22 @@ Question = tuple[Askable, dict[str, Any]]
 
 
 @contextmanager
-def asked_together(session: Session, *questions: Question) -> Iterator[None]:
-    """Run these in their order, now. Whoever runs one of them inside, with the same values, gets its rows, once."""
+def asked_together(session: Session, *questions: Question, until_commit: Sequence[Question] = ()) -> Iterator[None]:
+    """Run these in their order, now. Whoever runs one of them inside, with the same values, gets its rows, once.
+
+    Those `until_commit` are asked last, and their rows wait for whoever runs them at the end of the transaction.
+    """
     if not questions or not pipelines.are_possible(session):
         yield
         return
     session.flush()
     dialect = session.get_bind().dialect
     before = late_writes.taken(session)
-    asked = [statement.as_sent(dialect, values) for statement, values in questions]
+    asked = [statement.as_sent(dialect, values) for statement, values in (*questions, *until_commit)]
     cursors = pipelines.run(session, [*before, *asked])[len(before) :]
     answers = session.info.setdefault(_ANSWERS, {})
     keys = [_key(*question) for question in questions]
-    answers |= zip(keys, cursors, strict=True)
+    answers |= zip([*keys, *(_key(*question) for question in until_commit)], cursors, strict=True)
     try:
         yield
     finally:

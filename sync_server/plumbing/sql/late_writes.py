@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from sqlalchemy import event
@@ -12,6 +13,11 @@ from sync_server.plumbing.sql import pipelines
 from sync_server.plumbing.sql.pipelines import Statement
 
 _QUEUE: Final = "late writes"
+_SILENT: Final = "nothing is asked"
+
+
+class Asked(Exception):
+    """The database was about to be asked, or told, something within `nothing_asked`."""
 
 
 class LateWritingSession(Session):
@@ -62,7 +68,19 @@ def taken(session: Session) -> list[Statement]:
     return queue
 
 
+@contextmanager
+def nothing_asked(session: Session) -> Iterator[None]:
+    """Raise `Asked` wherever this session would ask the database something, or tell it what has changed."""
+    session.info[_SILENT] = True
+    try:
+        yield
+    finally:
+        del session.info[_SILENT]
+
+
 def send(session: Session) -> None:
     """Send what is queued, in its order. What fails is raised here, and nothing of the transaction remains."""
+    if _SILENT in session.info:
+        raise Asked
     if queue := taken(session):
         pipelines.run(session, queue)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -73,6 +75,17 @@ def know_plan(session: Session, organisation_id: str, event_id: str, plan: SeatP
     """Remember the plan of an event, if this transaction has locked it; its guests are not being moved."""
     if locked_events.is_locked(session, organisation_id, event_id):
         session.info.setdefault(queries.KNOWN_PLANS, {})[event_id] = plan
+
+
+@contextmanager
+def presumed_plan(session: Session, event_id: str, plan: SeatPlan | None) -> Iterator[None]:
+    """Read this as the plan of the event; whatever asks the database does not belong here."""
+    known: dict[str, SeatPlan | None] = session.info.setdefault(queries.KNOWN_PLANS, {})
+    known[event_id] = plan
+    try:
+        yield
+    finally:
+        del known[event_id]
 
 
 def find_event_plan(session: Session, organisation_id: str, event_id: str) -> SeatPlan | None:

@@ -13,7 +13,7 @@ from shared.errors import GatehouseError
 from sync_server.checkout import queries as orders
 from sync_server.checkout.codes import presales, spending
 from sync_server.checkout.orders import leaving, placing
-from sync_server.checkout.orders.drafting import Buyer, OrderRequest
+from sync_server.checkout.orders.order_request import Buyer, OrderRequest
 from sync_server.checkout.payments import choices
 from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.queries import Order, OrderFilter

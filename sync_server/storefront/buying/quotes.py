@@ -9,7 +9,7 @@ from sync_server.checkout.codes import rules as code_rules
 from sync_server.checkout.codes.spending import Redeemed
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money.amounts import Amounts
-from sync_server.checkout.orders.drafting import Chosen
+from sync_server.checkout.orders.order_request import Chosen
 from sync_server.storefront.buying.baskets import Basket
 from sync_server.storefront.buying.holding import Held
 from sync_server.storefront.windows import TypeOffer

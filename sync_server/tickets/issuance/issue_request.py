@@ -51,6 +51,7 @@ class IssueRequest:
     held: Sequence[Held] | None = None  # their rows, where the caller has read them under the lock of the event
     for_order: str = ""  # which takes over the holds of seats as they are sold
     reserved: bool = False  # an order has counted them already; at an event of one day
+    ids: Mapping[int, int] = field(default_factory=dict)  # of the tickets by seat, where they were drawn already
     dates: tuple[str, ...] = ()  # of the days; none: those of the holds, or else of the ticket type
     override: str = ""  # the reason for overriding access and accessibility rules
 

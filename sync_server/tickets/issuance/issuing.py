@@ -178,7 +178,7 @@ def _ticket(common: _Common, ticket_type: TicketTypeRecord, draft: TicketDraft, 
     flags = TicketFlags(ticket_type.flags) | rules.flags_of(request.flags) | draft.flags
     state = member.state if member else MembershipState.NONE
     return TicketRecord(
-        id=_ticket_id(context.entropy),
+        id=request.ids.get(draft.seat) or ticket_id(context.entropy),
         organisation_id=event.organisation_id,
         event_id=event.id,
         issue=1,
@@ -211,7 +211,8 @@ def _ticket(common: _Common, ticket_type: TicketTypeRecord, draft: TicketDraft, 
     )
 
 
-def _ticket_id(entropy: Entropy) -> int:
+def ticket_id(entropy: Entropy) -> int:
+    """The id of a new ticket."""
     return int.from_bytes(entropy(8), "big") or 1
 
 

@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import text
 
 from sync_server.checkout.orders import placing
-from sync_server.checkout.orders.drafting import Chosen, OrderRequest
+from sync_server.checkout.orders.order_request import Chosen, OrderRequest
 from sync_server.checkout.payments import paying
 from sync_server.checkout.payments.methods import METHODS
 from sync_server.checkout.payments.paying import Arrived

@@ -1,0 +1,28 @@
+"""What selling held seats asks, for whoever sends it together with other statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy.orm import Session
+
+from sync_server.holds import ending
+from sync_server.holds.inventory import FIRST_DAY, Held
+from sync_server.holds.taking import seats
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.sql.asked_together import Question
+
+
+def asks_to_sell_held(  # noqa: PLR0917 - seats, their holds, and whose they are to be
+    session: Session,
+    event: EventKey,
+    tickets: Mapping[int, int],
+    held: Sequence[Held],
+    context: ActionContext,
+    for_order: str,
+) -> Iterable[Question]:
+    """What `inventory.sell` asks for the seats of an event of one day that these holds have, in this order."""
+    wanted, ids = {(seat, FIRST_DAY): ticket for seat, ticket in tickets.items()}, [hold.id for hold in held]
+    yield seats.asks_to_sell(session, event, wanted, now=context.now, mine=ids)
+    yield ending.asks_to_convert(session, held, context, for_order)
