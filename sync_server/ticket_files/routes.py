@@ -13,6 +13,7 @@ from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
 from sync_server.ticket_files import design, files, schemas
+from sync_server.ticket_files.badge_routes import bp as badges_bp
 from sync_server.ticket_files.batches.batch_routes import bp as batches_bp
 from sync_server.ticket_files.page_routes import bp as page_bp
 from sync_server.ticket_files.responses import pdf_response
@@ -20,6 +21,7 @@ from sync_server.ticket_files.shop_routes import bp as shop_bp
 from sync_server.tickets import queries as tickets
 
 bp = APIBlueprint("ticket_files", __name__, url_prefix="/api", tag="Tickets")
+bp.register_blueprint(badges_bp)
 __all__ = ["batches_bp", "bp", "page_bp", "shop_bp"]
 
 

@@ -60,6 +60,7 @@ _BODIES: Final[Mapping[str, Any]] = {
         "entries_to_note": [{"reference": "2027070400017"}],
     },
     "ChangeEvent": {"description": "Choirs by night, on the quay.", "doors_at": "2027-07-04T17:00:00Z"},
+    "ChooseBadge": {"ready_made": "badge"},
     "ChangeDesign": {"colour": "#0f766e"},
     "ChangeTicketType": {"quantity": 600},
     "ChangeVenue": {"address": "Hafenstraße 1, 20457 Hamburg"},

@@ -55,6 +55,12 @@ def ticket_type(stage: Stage) -> Edited:
     return Edited(path, f"{path}/{number}", {"quantity": 90}, {"name": "Full price"})
 
 
+def badge(stage: Stage) -> Edited:
+    types = f"/api/events/{stage.event['id']}/ticket-types"
+    path = f"{types}/{stage.api.get(types)['items'][0]['number']}/badge"
+    return Edited(path, path, {"ready_made": "badge"}, {"ready_made": "label"}, "PUT")
+
+
 def seating_policy(_stage: Stage) -> Edited:
     path = "/api/organisation/seating-policy"
     return Edited(path, path, {"max_seats_per_booking": 4}, {"max_seats_per_booking": 5})
@@ -134,6 +140,7 @@ EVERYTHING: list[Callable[[Stage], Edited]] = [
     event,
     zone,
     ticket_type,
+    badge,
     seating_policy,
     own_organisation,
     staff_policy,
