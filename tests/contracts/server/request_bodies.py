@@ -27,6 +27,7 @@ VALUES: dict[str, Any] = {
 }
 #: Bodies of routes that require one of several fields.
 WHOLE_BODIES: dict[str, Any] = {
+    "/api/events/{event_id}/ticket-types/{number}/badge": {"ready_made": "badge"},
     "/api/events/{event_id}/tickets": {"ticket_type": 1, "count": 1},
     "/api/events/{event_id}/sales": {"places": [{"ticket_type": 1, "count": 1}], "method": "cash"},
     "/api/events/{event_id}/holds": {"count": 1},
