@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, inspect, text
 
+from scripts.checks.released import released
 from shared.errors import Conflict
 from sync_server.migrations import schema
 from sync_server.migrations.tables import metadata
 from sync_server.plumbing.database import open_engine
+from tests.architecture.tree import ROOT
 
 
 @pytest.fixture
@@ -66,6 +70,28 @@ def test_migrations_make_the_declared_schema(engine: Engine) -> None:
     declared.drop_all(engine)
     declared.create_all(engine)
     assert migrated == _described(engine)
+
+
+@pytest.mark.parametrize("release", sorted(released(ROOT)))
+def test_a_database_of_every_release_becomes_the_declared_one(engine: Engine, release: str, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as program:
+        program.setattr(schema, "SCRIPTS", migrations_until(release, tmp_path))
+        schema._revisions.cache_clear()
+        schema.upgrade(engine)
+        assert schema.current(engine) == release.removesuffix(".py").partition("_")[0]
+    schema._revisions.cache_clear()
+    schema.upgrade(engine)
+    assert schema.current(engine) == schema.newest()
+    assert schema.differences(engine) == []
+
+
+def migrations_until(release: str, folder: Path) -> Path:
+    """Those that the program of this release had."""
+    copied = Path(shutil.copytree(schema.SCRIPTS, folder / "migrations"))
+    for file in (copied / "versions").glob("*.py"):
+        if file.name > release:
+            file.unlink()
+    return copied
 
 
 def test_concurrent_upgrades_run_once(engine: Engine) -> None:
