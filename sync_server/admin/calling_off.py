@@ -15,7 +15,6 @@ from sync_server.cancellations import queries, service
 from sync_server.checkout.payments import owing
 from sync_server.events import queries as events
 from sync_server.plumbing.api.pagination import AnId, decode_cursor, encode_cursor
-from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
@@ -49,8 +48,9 @@ def calling_off(event_id: str) -> str:
 def steer_calling_off(event_id: str) -> WerkzeugResponse:
     """Stop dealing with orders, or go on."""
     change = {"stop": service.stop, "resume": service.resume}.get(forms.text("do", 10))
-    if change is None:
-        raise InvalidRequest("Say whether to stop or to go on.", field="do")
     with parts().database.writing() as session:
-        change(session, EventKey(current_organisation(), event_id), context())
+        key = events.event(session, current_organisation(), event_id).key
+        if change is None:
+            raise InvalidRequest("Say whether to stop or to go on.", field="do")
+        change(session, key, context())
     return redirect(url_for("admin.calling_off", event_id=event_id))
