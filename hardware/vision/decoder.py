@@ -66,8 +66,6 @@ class Decoder:
     def __init__(self) -> None:
         self._motion = MotionDetector()
         self._attempt = 0
-        self._patterns_seen = False
-        self._straightened_last = False
         self._lead: Area | None = None
         self._lead_frames = 0
 
@@ -98,26 +96,18 @@ class Decoder:
         """In one round a stage looks where a code was located, in the next wherever something moved."""
         turn, index = divmod(self._attempt, len(ENHANCEMENTS) + 2)
         area = self._lead if self._lead is not None and turn % 2 == 0 else moved
-        in_turn = True
-        if index > len(ENHANCEMENTS) or self._straightens_again():
+        if index > len(ENHANCEMENTS):
             # Large areas are looked through for patterns in every other round: that takes longer than other stages.
             stage, outcome = STRAIGHTENED, straightened(image, area, LARGE_STRAIGHTENED if turn % 2 else SMALL_AREA)
-            in_turn = index > len(ENHANCEMENTS)
-            self._patterns_seen = bool(outcome.found or outcome.located)
         elif index == len(ENHANCEMENTS):
             stage, outcome = LAST_STAGE, fallback(image, area)
         else:
             stage, enhance = ENHANCEMENTS[index]
             outcome = enhanced(image, area, enhance)
-        self._straightened_last = stage == STRAIGHTENED and not outcome.found
-        if in_turn and not outcome.found:
+        if not outcome.found:
             # A stage that has just read a code is used again: the next frame shows the same phone in the same light.
             self._attempt += 1
         return stage, outcome
-
-    def _straightens_again(self) -> bool:
-        """Every other time where the patterns of a code were seen: what it still needs is a steadier moment."""
-        return self._patterns_seen and not self._straightened_last
 
     def _follow(self, located: Corners | None, image: Image) -> None:
         if located is not None:
