@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -106,7 +107,12 @@ class Rendered(NamedTuple):
 def rendered(letter: Letter, pictures: Collection[str] = ()) -> Rendered:
     """Subject, plain text and HTML of a letter, with those of its pictures that could be made."""
     subject, _, text = _filled(letter, "txt", pictures).partition("\n")
-    return Rendered(" ".join(subject.split()), text.lstrip("\n"), _filled(letter, "html", pictures))
+    return Rendered(_in_one_line(subject), text.lstrip("\n"), _filled(letter, "html", pictures))
+
+
+def _in_one_line(words: str) -> str:
+    """With single spaces; those that never break a line stay, as French wants them."""
+    return re.sub(r"[^\S\xa0\u202f]+", " ", words).strip()
 
 
 def _filled(letter: Letter, kind: str, pictures: Collection[str]) -> str:

@@ -48,7 +48,8 @@ def test_an_organiser_sees_a_badge_before_choosing_it(browser_page: Page, scenar
     browser_page.get_by_role("button", name="Only show it").click()
     expect(browser_page.get_by_role("alert")).to_contain_text("width_mm must be 10 to 420")
     browser_page.goto(f"{scenario.event_page}/badges")
-    browser_page.get_by_role("button", name="Use it from now on").click()
+    with browser_page.expect_navigation():  # the page that comes looks the same
+        browser_page.get_by_role("button", name="Use it from now on").click()
     browser_page.get_by_role("checkbox", name="Weekend pass").uncheck()
     browser_page.get_by_role("radio", name="Wristband").check()
     browser_page.get_by_role("button", name="Use it from now on").click()

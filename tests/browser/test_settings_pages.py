@@ -174,6 +174,7 @@ def test_the_audit_log_is_read_by_person_and_its_seals_are_checked(desk: Page, s
 def test_a_table_is_taken_away_with_what_has_arrived(desk: Page) -> None:
     opens(desk, "Exports")
     desk.get_by_role("link", name=re.compile("Night Music 7")).click()
+    desk.wait_for_load_state("domcontentloaded")  # until its script is there the file comes without progress
     with desk.expect_download() as got:
         desk.get_by_role("link", name=re.compile("CSV ?: Scans")).click()
     expect(desk.get_by_text("Done: the file is among your downloads.")).to_be_visible()

@@ -11,11 +11,11 @@ import pytest
 
 from scripts.private_services.rabbit import RabbitServer
 from shared.errors import Unreadable
-from sync_server.app import ServerRuntime
 from sync_server.outbox.broker import joins
 from sync_server.outbox.broker.consumer import DEAD_QUEUE, QUEUE, declare
 from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.signals import JoinedElsewhere
+from sync_server.runtime import ServerRuntime
 from tests.builders import an_id
 from tests.contracts.facts.memory import eventually
 from tests.contracts.facts.world import Sender, put_up_again

@@ -16,13 +16,13 @@ from sqlalchemy import text
 from scripts.private_services.rabbit import RabbitServer
 from scripts.processes.child import ProgramFailedError
 from shared.clock import wall_clock
-from sync_server.app import ServerRuntime, build_runtime, prepare_database
 from sync_server.config import check
 from sync_server.migrations import schema
 from sync_server.outbox import queries
 from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
+from sync_server.runtime import ServerRuntime, build_runtime, prepare_database
 from sync_server.workers import Worker
 from tests.builders import an_id
 

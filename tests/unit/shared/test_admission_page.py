@@ -59,6 +59,8 @@ def test_every_notice_is_explained() -> None:
     assert given | {"capacity_estimated"} == explained
 
 
-def test_the_example_is_answered_as_the_page_says() -> None:
-    question, answer = re.findall(r"```json\n(.*?)\n```", section("Trying it out"), re.DOTALL)
-    assert run_line(question) == json.loads(answer)
+def test_the_examples_are_answered_as_the_page_says() -> None:
+    lines = re.findall(r"```json\n(.*?)\n```", section("Trying it out"), re.DOTALL)
+    assert len(lines) == 4
+    for question, answer in zip(lines[::2], lines[1::2], strict=True):
+        assert run_line(question) == json.loads(answer)
