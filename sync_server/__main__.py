@@ -122,8 +122,8 @@ def migrate(
     ] = False,
 ) -> None:
     """Upgrade the database to the current schema; servers of the release before go on meanwhile."""
-    from sync_server.app import prepare_database
     from sync_server.migrations import schema
+    from sync_server.runtime import prepare_database
 
     with open_runtime(prepared=False) as runtime:
         database = runtime.parts.database

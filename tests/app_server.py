@@ -17,13 +17,14 @@ from shared.keys import KeyRing, TicketKey
 from shared.wire.snapshot import EMPTY_DIGEST, AnyRow, KeyRow, RowKind, digest_add, unpack
 from sync_server.accounts import members, tokens
 from sync_server.accounts import service as people
-from sync_server.app import build_runtime, prepare_database, web_app
+from sync_server.app import web_app
 from sync_server.config import check
 from sync_server.events.models import EventRecord
 from sync_server.migrations import schema
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import SYSTEM, Action, ActionContext
 from sync_server.revisions import queries as revisions
+from sync_server.runtime import build_runtime, prepare_database
 from sync_server.waiting.listener import StreamsListener
 from sync_server.workers import Worker
 from tests.builders import EVENING, a_ticket_request, a_ticket_type, a_venue, an_event

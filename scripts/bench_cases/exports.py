@@ -13,10 +13,10 @@ from typing import Final
 from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.sold_tickets import issue_tickets
-from sync_server.app import ServerRuntime
 from sync_server.exports import files, tables
 from sync_server.exports.tables import Evening
 from sync_server.plumbing.event_key import EventKey
+from sync_server.runtime import ServerRuntime
 
 TICKETS: Final = 50_000
 MB: Final = 1024 * 1024

@@ -20,10 +20,11 @@ from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.rows_read import reads_of
 from shared.admission import Direction, Passage
 from shared.clock import wall_clock
-from sync_server.app import ServerRuntime, web_app
+from sync_server.app import web_app
 from sync_server.monitoring.sum_checks import ALL_SUMS
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.tables import Base
+from sync_server.runtime import ServerRuntime
 from sync_server.scans.attendance import basis as bases
 from sync_server.scans.attendance.steps import Step, pack
 from sync_server.scans.crowds.watch import check

@@ -18,7 +18,7 @@ from sqlalchemy import event
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since
 from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Result, at_most
-from sync_server.app import prepare_database
+from sync_server.runtime import prepare_database
 from sync_server.workers import Worker
 
 SETTLE_S = 10.0

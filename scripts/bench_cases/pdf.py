@@ -24,10 +24,10 @@ from scripts.benchmarking.statistics import Spread, milliseconds
 from shared.clock import wall_clock
 from shared.drawing.pen import Pen
 from shared.tickets import SIGNED_AS
-from sync_server.app import ServerRuntime
 from sync_server.appearance.colours import BLACK
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
+from sync_server.runtime import ServerRuntime
 from sync_server.ticket_files import files
 from sync_server.ticket_files.batches import queue
 from sync_server.ticket_files.batches.printing import Batches

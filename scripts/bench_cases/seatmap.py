@@ -42,8 +42,8 @@ from scripts.benchmarking.statistics import Spread, interleaved, milliseconds
 from scripts.benchmarking.yardsticks.bare_bytes import BareBytes
 from scripts.processes.streams_address import opened_stream
 from shared.clock import wall_clock
-from sync_server.app import ServerRuntime
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
+from sync_server.runtime import ServerRuntime
 from sync_server.seating import event_layouts, queries
 from sync_server.seating.bitmap import unpack
 from sync_server.seating.event_layouts import LayoutChoice

@@ -18,7 +18,6 @@ from scripts.private_services.redis import RedisServer
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
 from shared.clock import wall_clock
-from sync_server.app import ServerRuntime, build_runtime, prepare_database
 from sync_server.commands import demo
 from sync_server.config import load
 from sync_server.migrations import schema
@@ -27,6 +26,7 @@ from sync_server.outbox.broker import consumer
 from sync_server.outbox.broker.messages import EXCHANGE
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.messaging.shared_bus import SharedBus
+from sync_server.runtime import ServerRuntime, build_runtime, prepare_database
 
 ROOT = Path(__file__).parents[2]
 QUEUE = "partner"

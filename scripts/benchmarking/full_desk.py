@@ -18,10 +18,11 @@ from scripts.benchmarking.bulk_rows import Row, copy_rows, stored_rows
 from scripts.benchmarking.measured_server import MeasuredServer, analyse
 from shared.clock import wall_clock
 from shared.ids import uuid7
-from sync_server.app import ServerRuntime, web_app
+from sync_server.app import web_app
 from sync_server.checkout.orders import buyers
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.language.folding import fold
+from sync_server.runtime import ServerRuntime
 
 DAY_MS: Final = 86_400_000
 PIECE: Final = 20_000

@@ -20,9 +20,9 @@ from scripts.local_stack.programs import is_server_ready, run_command
 from scripts.private_services.postgres import PostgresServer
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
-from sync_server.app import ServerRuntime, build_runtime
 from sync_server.config import load
 from sync_server.plumbing.event_key import EventKey
+from sync_server.runtime import ServerRuntime, build_runtime
 
 POSTGRES_PROCESSES = 2
 IDLE_S = 0.1

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound, StorageError
 from shared.ids import is_uuid
-from sync_server.app import ServerRuntime
 from sync_server.archives import queries, sealed_files, service, store
 from sync_server.archives.rules import AT_WORK
 from sync_server.archives.service import Asked
@@ -20,6 +19,7 @@ from sync_server.commands.people import organisation_id
 from sync_server.devices import identity
 from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
+from sync_server.runtime import ServerRuntime
 
 
 def put_away(named: str, org: str, reason: str, *, confirm: bool) -> None:

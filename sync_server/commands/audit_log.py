@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries as accounts
-from sync_server.app import ServerRuntime
 from sync_server.archives.audit_log import putting_away, segment_check
 from sync_server.audit import erasure, export, queries, rules
 from sync_server.audit.chain_check import ChainPosition
@@ -21,6 +20,7 @@ from sync_server.commands.console import echo, open_runtime, operator_context, p
 from sync_server.commands.people import organisation_id
 from sync_server.devices import identity
 from sync_server.plumbing.api.schemas import iso_or_none
+from sync_server.runtime import ServerRuntime
 
 DAY_MS = 24 * 3_600_000
 SEALING_OVERDUE_MS = 60_000

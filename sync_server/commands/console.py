@@ -15,8 +15,8 @@ from shared.errors import GatehouseError, SettingsError
 from sync_server.plumbing.requests.principals import ActionContext, Actor
 
 if TYPE_CHECKING:
-    from sync_server.app import ServerRuntime
     from sync_server.config import Config
+    from sync_server.runtime import ServerRuntime
 
 OPERATOR = Actor("operator")
 
@@ -34,7 +34,7 @@ def open_runtime(config: Config | None = None, *, prepared: bool = True) -> Iter
     With `prepared`, the database schema is brought up to date or checked first.
     """
     from sync_server import config as settings
-    from sync_server.app import build_runtime, prepare_database
+    from sync_server.runtime import build_runtime, prepare_database
 
     runtime = build_runtime(config or settings.from_environment())
     try:

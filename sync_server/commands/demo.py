@@ -15,7 +15,6 @@ from sync_server.accounts import queries as accounts
 from sync_server.accounts import service as people
 from sync_server.accounts import tokens as api_tokens
 from sync_server.accounts.sign_in import logins
-from sync_server.app import ServerRuntime
 from sync_server.commands import demo_venue
 from sync_server.commands.console import operator_context
 from sync_server.devices import enrolment
@@ -26,6 +25,7 @@ from sync_server.events import schemas as event_schemas
 from sync_server.events import service as events
 from sync_server.events.lifecycle import status
 from sync_server.plumbing.requests.principals import Action, ActionContext
+from sync_server.runtime import ServerRuntime
 from sync_server.tickets import rules, type_service
 from sync_server.tickets import schemas as ticket_schemas
 from sync_server.tickets import service as tickets

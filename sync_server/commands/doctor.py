@@ -13,7 +13,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from shared.errors import GatehouseError
 from sync_server import config as settings
-from sync_server.app import ServerRuntime
 from sync_server.checkout import shop_checks
 from sync_server.checkout.payments.stripe import access as stripe_access
 from sync_server.checkout.payments.stripe.access import StripeAccess
@@ -30,6 +29,7 @@ from sync_server.plumbing.api import proxies
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.messaging.postgres_transport import NotHeardError, PostgresTransport
 from sync_server.plumbing.private_files import readable_by_others
+from sync_server.runtime import ServerRuntime
 
 Finding = dict[str, Any]
 MANY_GUESTS = 50

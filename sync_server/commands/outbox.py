@@ -11,7 +11,7 @@ from sync_server.commands.console import echo, open_runtime, operator_context, p
 from sync_server.outbox.rules import State
 
 if TYPE_CHECKING:
-    from sync_server.app import ServerRuntime
+    from sync_server.runtime import ServerRuntime
 
 PAGE = 500
 

@@ -13,12 +13,13 @@ from apiflask import APIFlask
 
 from shared.errors import SettingsError
 from sync_server import config as settings
-from sync_server.app import ServerRuntime, build_runtime, prepare_database, web_app
+from sync_server.app import web_app
 from sync_server.commands.console import echo, open_runtime
 from sync_server.migrations import schema
 from sync_server.plumbing.sql.connecting import Limits
 from sync_server.plumbing.telemetry import metrics_server
 from sync_server.plumbing.telemetry.logs import LOG
+from sync_server.runtime import ServerRuntime, build_runtime, prepare_database
 from sync_server.waiting import listener
 from sync_server.waiting.listener import StreamsListener
 from sync_server.workers import Worker

@@ -15,12 +15,13 @@ from flask import Flask
 
 from sync_server.accounts import service as people
 from sync_server.accounts import tokens
-from sync_server.app import ServerRuntime, build_runtime, prepare_database, web_app
+from sync_server.app import web_app
 from sync_server.commands import backups
 from sync_server.config import check
 from sync_server.migrations import schema
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import SYSTEM, Action, ActionContext
+from sync_server.runtime import ServerRuntime, build_runtime, prepare_database
 from sync_server.scans import queries
 from sync_server.scans.attendance.inside import occupancy
 from sync_server.workers import Worker

@@ -12,10 +12,10 @@ from sqlalchemy import text
 
 from scripts.processes.child import Child
 from scripts.processes.ports import LOOPBACK, free_port
-from sync_server.app import build_runtime, prepare_database
 from sync_server.commands import demo
 from sync_server.config import check
 from sync_server.migrations import schema
+from sync_server.runtime import build_runtime, prepare_database
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,10 +6,10 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
-from sync_server.app import build_runtime
 from sync_server.archives.work import ArchiveWorker
 from sync_server.config import check
 from sync_server.plumbing.event_key import EventKey
+from sync_server.runtime import build_runtime
 
 _PROCESSES = get_context("forkserver")
 _PROCESSES.set_forkserver_preload([__name__])

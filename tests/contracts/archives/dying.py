@@ -12,10 +12,10 @@ from pkgutil import resolve_name
 from typing import Any, Final
 
 from shared.clock import Millis
-from sync_server.app import ServerRuntime, build_runtime
 from sync_server.archives.audit_log import putting_away, segment_check
 from sync_server.config import check
 from sync_server.devices import identity
+from sync_server.runtime import ServerRuntime, build_runtime
 
 SIZES: Final = (
     (putting_away, "MOST", 5),

@@ -13,8 +13,9 @@ from sqlalchemy import event
 
 from scripts.private_services.redis import RedisServer
 from scripts.processes.child import ProgramFailedError
-from sync_server.app import build_runtime, prepare_database, web_app
+from sync_server.app import web_app
 from sync_server.config import check
+from sync_server.runtime import build_runtime, prepare_database
 from tests.app_server import ApiClient, AppServer
 from tests.contracts.listings.town import FEED, Town
 

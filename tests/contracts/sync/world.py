@@ -16,7 +16,7 @@ from shared.tickets import Entitlement, TicketFlags
 from shared.wire import enrolment
 from shared.wire.snapshot import AnyRow, Row, TicketRow, TicketState
 from sync_server.accounts.models import OrganisationRow
-from sync_server.app import build_runtime, web_app
+from sync_server.app import web_app
 from sync_server.config import check
 from sync_server.devices import enrolment as device_enrolment
 from sync_server.devices import queries as devices
@@ -30,6 +30,7 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.revisions import service as revisions
+from sync_server.runtime import build_runtime
 from sync_server.venues.models import GateRecord, VenueRecord
 from sync_server.waiting.listener import StreamsListener
 from tests.builders import an_id

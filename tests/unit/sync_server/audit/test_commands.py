@@ -15,9 +15,9 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from sync_server.__main__ import main
-from sync_server.app import build_runtime
 from sync_server.commands import audit
 from sync_server.config import check
+from sync_server.runtime import build_runtime
 from sync_server.workers import Worker
 
 
