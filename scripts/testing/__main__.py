@@ -108,8 +108,7 @@ def _options(given: list[str]) -> list[str]:
 
 def environment() -> dict[str, str]:
     """The environment of the tests: what they start finds its modules compiled, also where the machine says not to."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {"PYTHONPYCACHEPREFIX": str(ROOT / ".cache" / "compiled")} | kept
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def main(given: list[str]) -> int:
