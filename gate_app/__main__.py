@@ -12,16 +12,17 @@ from typing import Annotated
 
 import typer
 
-from gate_app import commands, reading_home
+from gate_app import reading_home
 from gate_app.app import home_at, http_transport, software, this_host
-from gate_app.badge_commands import print_badge
-from gate_app.desk_commands import add_desk_commands, open_context
+from gate_app.command_line import commands
+from gate_app.command_line.badge_commands import print_badge
+from gate_app.command_line.desk_commands import add_desk_commands, open_context
+from gate_app.command_line.options import ContentOption, DirectionOption, GateOption, HomeOption, ModeOption
+from gate_app.command_line.printing import entry_text, print_json, print_message, print_status
 from gate_app.doctor.command import doctor, updates_allowed
 from gate_app.enrolment import enrol as enrol_here
 from gate_app.enrolment import parse_code, server_address
 from gate_app.journal.lines import clean
-from gate_app.options import ContentOption, DirectionOption, GateOption, HomeOption, ModeOption
-from gate_app.printing import entry_text, print_json, print_message, print_status
 from gate_app.simulation.command import simulate
 from hardware.ports import ReaderKind
 from shared.errors import GatehouseError, InvalidRequest
@@ -90,7 +91,7 @@ def sync(
             if "error" in result:
                 raise typer.Exit(_fail(result["error"]))
             return
-        from gate_app.running import run_sync
+        from gate_app.running.run import run_sync
 
         run_sync(context, threading.Event())
 
@@ -143,7 +144,7 @@ def run(
     home: HomeOption = None,
 ) -> None:
     """Run the gate: readers, lamps, screen and synchronisation, until it is stopped."""
-    from gate_app.running import run_gate
+    from gate_app.running.run import run_gate
 
     kinds, again = tuple(kind.value for kind in reader or ()), True
     while again:
@@ -179,7 +180,7 @@ def journal(
 
 
 def _exportable(file: Path) -> Path:
-    from gate_app.export import WRITERS
+    from gate_app.command_line.export import WRITERS
 
     if file.suffix.lower() not in WRITERS:
         raise typer.BadParameter(f"the name must end in one of {', '.join(WRITERS)}")
@@ -195,7 +196,7 @@ def export(
     home: HomeOption = None,
 ) -> None:
     """Write the journal or the roster to a file, also while the gate is running."""
-    from gate_app.export import Content, write
+    from gate_app.command_line.export import Content, write
 
     lines = write(home_at(home), Content(content), file)
     print_json({"file": str(file), "content": content, "lines": lines})

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_data_path
 
-from gate_app.config import Config
 from gate_app.gate_context import HostEnvironment
-from gate_app.home import Home
+from gate_app.installation.config import Config
+from gate_app.installation.home import Home
 from shared.clock import monotonic_clock, wall_clock
 from shared.release import DISTRIBUTION
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from gate_app.identity import Identity
+from gate_app.installation.identity import Identity
 from gate_app.sync.client import RESPONSE_TIMEOUT_S, HttpRequest, HttpResponse, Transport
 from gate_app.sync.exchange import refusal
 from shared.errors import InvalidRequest, Unavailable, Unreadable, Untrusted

@@ -11,12 +11,12 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from gate_app.assignments import AssignmentStore, gate_at
 from gate_app.badges.queue import BadgeQueue
-from gate_app.config import Config, read_config
-from gate_app.database import Database, open_database
-from gate_app.home import Home
-from gate_app.identity import Identity, load
+from gate_app.clock.time_keeper import Moment, TimeKeeper
+from gate_app.installation.assignments import AssignmentStore, gate_at
+from gate_app.installation.config import Config, read_config
+from gate_app.installation.home import Home
+from gate_app.installation.identity import Identity, load
 from gate_app.journal.journal import Journal
 from gate_app.journal.reading import is_damage
 from gate_app.scanning.gate import Gate, Lamp
@@ -24,6 +24,7 @@ from gate_app.scanning.gathering import Gathering
 from gate_app.scanning.parties import Parties
 from gate_app.snapshots.roster import Roster
 from gate_app.status import MEMORY_LOST, StatusSource, unposted
+from gate_app.storage.database import Database, open_database
 from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.desk import Desk
 from gate_app.supervision.pins import Supervisors
@@ -33,7 +34,6 @@ from gate_app.sync.counters import Counters
 from gate_app.sync.health import HealthTeller
 from gate_app.sync.pull import Puller, SyncState
 from gate_app.sync.push import Pusher
-from gate_app.time_keeper import Moment, TimeKeeper
 from gate_app.words import say
 from hardware.machine import machine_state
 from shared.admission import Readiness

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gate_app.assignments import AssignmentStore, assignment_of
-from gate_app.config import config_or_defaults
-from gate_app.database import disk_problem, get_value, open_to_read
+from gate_app.clock.time_keeper import TimeKeeper
 from gate_app.enrolment import Enrolled
 from gate_app.gate_context import CHOSEN_GATE, REVOKED, GateContext, HostEnvironment, readiness
-from gate_app.home import Home
-from gate_app.identity import keep, load
+from gate_app.installation.assignments import AssignmentStore, assignment_of
+from gate_app.installation.config import config_or_defaults
+from gate_app.installation.home import Home
+from gate_app.installation.identity import keep, load
 from gate_app.journal.journal import Journal
 from gate_app.journal.lines import entry_line
 from gate_app.journal.reading import entries_in, verify_in
@@ -23,8 +23,8 @@ from gate_app.snapshots.roster import EventSnapshot, snapshot_paths
 from gate_app.snapshots.snapshot_file import open_snapshot
 from gate_app.status import StatusSource, unposted
 from gate_app.status import status as tell_status
+from gate_app.storage.database import disk_problem, get_value, open_to_read
 from gate_app.sync.pull import SyncState
-from gate_app.time_keeper import TimeKeeper
 from shared.errors import NotFound, StorageError, Unreadable
 
 

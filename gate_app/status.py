@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gate_app.assignments import EventAssignment, stands_at
-from gate_app.database import get_int, get_value
-from gate_app.identity import Identity
+from gate_app.clock.time_format import iso
+from gate_app.clock.time_keeper import Moment
+from gate_app.installation.assignments import EventAssignment, stands_at
+from gate_app.installation.identity import Identity
 from gate_app.journal import forks
 from gate_app.journal.reading import SHOWN, entries_in, last_seq
 from gate_app.journal.scrubber import DAMAGE
 from gate_app.snapshots.roster import EventSnapshot
-from gate_app.time_format import iso
-from gate_app.time_keeper import Moment
+from gate_app.storage.database import get_int, get_value
 from gate_app.words import listed, say
 from shared.admission import Readiness
 from shared.lifecycle import OVER, EventStatus

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from gate_app.clock.time_format import iso
+from gate_app.clock.time_keeper import TimeKeeper
 from gate_app.gate_context import HostEnvironment
-from gate_app.home import Home
+from gate_app.installation.home import Home
 from gate_app.reading_home import ReadOnlyStore, journal, open_snapshots
-from gate_app.time_format import iso
-from gate_app.time_keeper import TimeKeeper
 from shared.errors import NotFound
 from shared.lifecycle import OVER
 from shared.wire.rows import EventRow

@@ -11,11 +11,11 @@ from typing import Any
 from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from gate_app.assignments import AssignmentStore, EventAssignment
-from gate_app.config import read_config
 from gate_app.gate_context import GateContext, HostEnvironment, open_gate_context
-from gate_app.home import Home
-from gate_app.identity import Identity, keep
+from gate_app.installation.assignments import AssignmentStore, EventAssignment
+from gate_app.installation.config import read_config
+from gate_app.installation.home import Home
+from gate_app.installation.identity import Identity, keep
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from shared.admission import Mode, Override, Verdict

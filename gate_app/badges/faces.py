@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gate_app.clock.time_format import date
 from gate_app.snapshots.roster import EventSnapshot
-from gate_app.time_format import date
 from shared.wire.snapshot import TicketRow
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from gate_app.badges.queue import BadgeQueue, Report
 from gate_app.badges.records import Records
-from gate_app.config import PrinterSettings
+from gate_app.clock.time_keeper import TimeKeeper
+from gate_app.installation.config import PrinterSettings
 from gate_app.journal.journal import Journal
 from gate_app.snapshots.roster import Roster
-from gate_app.time_keeper import TimeKeeper
 from hardware.ports import DeviceError, MonotonicNs
 from hardware.printers.opening import open_printer
 from shared.errors import SettingsError

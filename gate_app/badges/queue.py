@@ -13,10 +13,10 @@ from gate_app.badges.faces import words_of
 from gate_app.badges.records import Badge, Records, State
 from gate_app.badges.sheet import sheet_of
 from gate_app.badges.words import fault_words, unsure_words
-from gate_app.config import PrinterSettings
+from gate_app.clock.time_keeper import TimeKeeper
+from gate_app.installation.config import PrinterSettings
 from gate_app.journal.journal import Journal
 from gate_app.snapshots.roster import Roster
-from gate_app.time_keeper import TimeKeeper
 from hardware.ports import DeviceError, Printer, PrinterError, Sheet
 from shared.badges.layout import read_layout
 from shared.errors import GatehouseError, InvalidRequest

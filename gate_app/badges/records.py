@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from gate_app.database import connect, signed, unsigned
+from gate_app.storage.database import connect, signed, unsigned
 
 
 class State(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 
-from gate_app.config import PrinterSettings
+from gate_app.installation.config import PrinterSettings
 from hardware.ports import DeviceError, Sheet
 from shared.badges.layout import Layout
 

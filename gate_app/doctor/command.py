@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from gate_app.app import home_at, this_host
-from gate_app.options import HomeOption
-from gate_app.printing import print_json, print_message
+from gate_app.command_line.options import HomeOption
+from gate_app.command_line.printing import print_json, print_message
 
 
 def doctor(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gate_app.config import config_or_defaults
 from gate_app.doctor.devices import check_camera, check_gpio, check_scanner, check_sound
 from gate_app.doctor.exchange import check_enrolment, check_journal, check_ready, check_tickets, check_unsent
 from gate_app.doctor.finding import Examined, Finding, fault
@@ -12,7 +11,8 @@ from gate_app.doctor.machine import check_clock, check_disk, check_power, check_
 from gate_app.doctor.network import check_network
 from gate_app.doctor.printer import check_printer
 from gate_app.gate_context import HostEnvironment
-from gate_app.home import Home
+from gate_app.installation.config import config_or_defaults
+from gate_app.installation.home import Home
 from hardware.machine import MachineState, machine_state
 from hardware.ports import DeviceError
 from shared.errors import GatehouseError, StorageError

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from gate_app.database import get_value
+from gate_app.clock.time_keeper import TimeKeeper
 from gate_app.display.condition import STALE_AFTER_S
 from gate_app.doctor.finding import Examined, Finding, fault, well
 from gate_app.gate_context import REVOKED
-from gate_app.identity import load
+from gate_app.installation.identity import load
 from gate_app.journal.reading import body_at, branches_in, last_seq, read, verify_in
 from gate_app.reading_home import ReadOnlyStore, journal, open_snapshots, status
 from gate_app.status import journal_status, oldest
-from gate_app.time_keeper import TimeKeeper
+from gate_app.storage.database import get_value
 from shared.errors import NotFound
 from shared.lifecycle import OVER
 

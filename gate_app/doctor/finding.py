@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gate_app.config import Config
 from gate_app.gate_context import HostEnvironment
-from gate_app.home import Home
+from gate_app.installation.config import Config
+from gate_app.installation.home import Home
 from hardware.machine import MachineState, machine_state
 
 

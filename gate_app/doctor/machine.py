@@ -12,11 +12,11 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
-from gate_app.database import disk_problem
+from gate_app.clock.time_keeper import TimeSource
 from gate_app.doctor.finding import Examined, Finding, fault, well
 from gate_app.reading_home import status
 from gate_app.status import disk_status
-from gate_app.time_keeper import TimeSource
+from gate_app.storage.database import disk_problem
 from shared.clock import MonotonicClock
 from shared.errors import NotFound
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import requests
 
 from gate_app.doctor.finding import Examined, Finding, fault, well
-from gate_app.identity import load
+from gate_app.installation.identity import load
 
 ANSWER_S: Final = 5.0
 _ELSEWHERE: Final = range(300, 400)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from gate_app.identity import replace_whole
+from gate_app.installation.identity import replace_whole
 from shared.errors import StorageError
 
 RECORD: Final = 4096

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 
-from gate_app.database import get_int, get_value
+from gate_app.clock.time_keeper import Moment
 from gate_app.journal.journal import Journal
-from gate_app.time_keeper import Moment
+from gate_app.storage.database import get_int, get_value
 
 FORKS = "forks"
 LEFT_MESSAGE = (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gate_app.clock.time_keeper import TimeKeeper
 from gate_app.journal.chain_survey import LostRange
 from gate_app.journal.journal import NOWHERE, Journal
 from gate_app.journal.reading import SEQ_BITS, Branch, Stored, body_at, last_seq
-from gate_app.time_keeper import TimeKeeper
 from shared.journal import scans
 from shared.journal.scans import Entry, EntryKind
 

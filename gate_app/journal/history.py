@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from gate_app.database import signed, unsigned
+from gate_app.storage.database import signed, unsigned
 from shared.wire.snapshot import Movement, MovementKind
 
 SIGHTING = 0

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from gate_app.database import Database, get_int, put_value
+from gate_app.clock.time_keeper import Moment
 from gate_app.journal import history
 from gate_app.journal.chain_survey import ChainSurvey, entry_at
 from gate_app.journal.reading import (
@@ -29,7 +29,7 @@ from gate_app.journal.reading import (
     stored,
     verify_in,
 )
-from gate_app.time_keeper import Moment
+from gate_app.storage.database import Database, get_int, put_value
 from shared.errors import StorageError
 from shared.ids import Entropy
 from shared.journal import scans

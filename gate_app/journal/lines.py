@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gate_app.time_format import iso
+from gate_app.clock.time_format import iso
 from shared.journal.scans import Entry
 
 

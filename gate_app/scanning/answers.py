@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from gate_app.clock.time_format import iso
 from gate_app.scanning.gathering import Gathered
-from gate_app.time_format import iso
 from shared.attempts import Attempt, Passage, Verdict
 from shared.errors import GatehouseError
 from shared.scene import type_of, zone_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from gate_app.database import signed
 from gate_app.journal import history
 from gate_app.scanning.gathering import NO_POLICY, as_code, emptied_here, since_emptied
 from gate_app.snapshots.roster import EventSnapshot
+from gate_app.storage.database import signed
 from shared.admission import Direction, Mode
 from shared.attempts import Attempt, Passage
 from shared.entitlements import spent

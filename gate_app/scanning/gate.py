@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from gate_app.clock.time_format import iso
+from gate_app.clock.time_keeper import Moment, TimeKeeper
 from gate_app.journal import history
 from gate_app.journal.journal import NOWHERE, Journal
 from gate_app.scanning.answers import answer
@@ -16,8 +18,6 @@ from gate_app.scanning.gathering import DEFAULT_OPTIONS, Gathered, Gathering, Sc
 from gate_app.scanning.lane import OWED_MS, Lane, Owed, Shown, code_of
 from gate_app.scanning.noise import MINUTE_MS, Noise
 from gate_app.snapshots.roster import DamagedRows, Roster
-from gate_app.time_format import iso
-from gate_app.time_keeper import Moment, TimeKeeper
 from gate_app.words import say
 from shared.admission import Mode, Readiness, Verdict, decide
 from shared.errors import NotFound, StorageError

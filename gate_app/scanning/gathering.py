@@ -6,13 +6,13 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from gate_app.assignments import AssignmentStore, EventAssignment, gate_at, stands_at
-from gate_app.database import Database
+from gate_app.clock.time_format import local_time
+from gate_app.clock.time_keeper import Moment
+from gate_app.installation.assignments import AssignmentStore, EventAssignment, gate_at, stands_at
 from gate_app.journal import history
 from gate_app.scanning.occupancy import Correction, Occupancy, Share
 from gate_app.snapshots.roster import EventSnapshot, Roster
-from gate_app.time_format import local_time
-from gate_app.time_keeper import Moment
+from gate_app.storage.database import Database
 from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room
 from shared.movements import History, passages
 from shared.parties import Member

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gate_app.app import this_host
+from gate_app.command_line.printing import print_json, print_message
 from gate_app.gate_context import HostEnvironment
-from gate_app.printing import print_json, print_message
 from shared.errors import GatehouseError
 
 if TYPE_CHECKING:

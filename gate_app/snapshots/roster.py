@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gate_app.database import Database
 from gate_app.snapshots.snapshot_file import (
     INVALID_STATES,
     SnapshotBuilder,
@@ -17,6 +16,7 @@ from gate_app.snapshots.snapshot_file import (
     invalid_tickets,
     open_snapshot,
 )
+from gate_app.storage.database import Database
 from shared.errors import StorageError, Unreadable
 from shared.ids import Entropy
 from shared.keys import KeyRing, TicketKey

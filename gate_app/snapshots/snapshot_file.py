@@ -8,8 +8,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gate_app.database import connect, connect_to_read, get_int, get_value, put_value, signed, unsigned, unwritable
-from gate_app.identity import sync_folder
+from gate_app.installation.identity import sync_folder
+from gate_app.storage.database import (
+    connect,
+    connect_to_read,
+    get_int,
+    get_value,
+    put_value,
+    signed,
+    unsigned,
+    unwritable,
+)
 from shared.errors import StorageError, Unreadable
 from shared.wire.snapshot import (
     EMPTY_DIGEST,

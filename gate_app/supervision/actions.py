@@ -6,15 +6,15 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from gate_app.assignments import AssignmentStore, gate_at
 from gate_app.badges import due as badges
+from gate_app.clock.time_format import iso
+from gate_app.clock.time_keeper import IMPLAUSIBLE_MS, Moment, TimeKeeper
+from gate_app.installation.assignments import AssignmentStore, gate_at
 from gate_app.journal import history
 from gate_app.journal.journal import Journal
 from gate_app.scanning.gathering import Gathering
 from gate_app.scanning.occupancy import Correction
 from gate_app.snapshots.roster import Roster
-from gate_app.time_format import iso
-from gate_app.time_keeper import IMPLAUSIBLE_MS, Moment, TimeKeeper
 from gate_app.words import say
 from shared.admission import Mode
 from shared.errors import Conflict, InvalidRequest, NotFound

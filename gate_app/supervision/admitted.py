@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from gate_app.clock.time_format import day_and_clock, iso
 from gate_app.journal import history
 from gate_app.journal.reading import AT_ONCE, Branch, branches_in, last_seq, read, stored
 from gate_app.snapshots.roster import EventSnapshot
-from gate_app.time_format import day_and_clock, iso
 from shared.admission import Mode
 from shared.journal.scans import Entry
 

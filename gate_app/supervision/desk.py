@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gate_app.assignments import AssignmentStore
 from gate_app.badges.queue import BadgeQueue
+from gate_app.clock.time_keeper import TimeKeeper
+from gate_app.installation.assignments import AssignmentStore
 from gate_app.journal.journal import Journal
 from gate_app.scanning.gate import Gate, Lamp, Presentation
 from gate_app.scanning.gathering import Gathering, ScanOptions
@@ -20,7 +21,6 @@ from gate_app.supervision.fields import Answer, Fields, direction_of, done, hexa
 from gate_app.supervision.pins import Supervisors
 from gate_app.supervision.screens import Role, Screen, Screens
 from gate_app.supervision.search import search
-from gate_app.time_keeper import TimeKeeper
 from gate_app.words import say
 from shared.admission import Override
 from shared.capacity import COUNTED_ZONES

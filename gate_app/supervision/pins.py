@@ -10,8 +10,8 @@ from typing import Any
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from gate_app.database import Database
 from gate_app.snapshots.roster import Roster
+from gate_app.storage.database import Database
 from gate_app.words import say
 from shared.errors import Forbidden
 from shared.wire.snapshot import SupervisorRow

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from gate_app.database import Database
+from gate_app.storage.database import Database
 from gate_app.words import say
 from shared.errors import Forbidden
 from shared.ids import Entropy

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from gate_app.identity import Identity
+from gate_app.installation.identity import Identity
 from gate_app.sync.counters import Counters
 from gate_app.sync.exchange import ApiCall, refusal
 from shared.errors import GatehouseError, Unavailable, Untrusted, UpgradeNeeded

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from gate_app.assignments import AssignmentStore, assignment_of
+from gate_app.clock.time_keeper import Moment, TimeKeeper
+from gate_app.installation.assignments import AssignmentStore, assignment_of
 from gate_app.journal import forks, history
 from gate_app.journal.journal import Journal
 from gate_app.scanning import clashes
@@ -22,7 +23,6 @@ from gate_app.sync.client import Client, VerifiedAnswer, naming
 from gate_app.sync.exchange import Changed, Framed, Greeted, PullExchange, Refused, Said, Step
 from gate_app.sync.health import HealthTeller
 from gate_app.sync.prefetch import Prefetch
-from gate_app.time_keeper import Moment, TimeKeeper
 from shared.errors import GatehouseError, Unreadable
 from shared.journal.scans import EntryKind
 from shared.wire.protocol import Batch, EventAt, HelloAnswer, HelloRequest, Mark, require_signed

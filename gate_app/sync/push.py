@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gate_app.identity import Identity
+from gate_app.clock.time_keeper import TimeKeeper
+from gate_app.installation.identity import Identity
 from gate_app.journal import forks
 from gate_app.journal.gaps import outgoing
 from gate_app.journal.journal import Journal
@@ -10,7 +11,6 @@ from gate_app.journal.reading import Branch
 from gate_app.sync.client import Client, naming
 from gate_app.sync.exchange import journal_answer, journal_call
 from gate_app.sync.pull import SyncState
-from gate_app.time_keeper import TimeKeeper
 from shared.journal.scans import sign_head
 from shared.wire.protocol import MAX_ENTRIES, JournalAnswer, JournalRequest
 

@@ -9,8 +9,8 @@ from hashlib import sha256
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from gate_app.clock.time_format import local_time
 from gate_app.scanning.gathering import as_member
-from gate_app.time_format import local_time
 from gate_app.whatif.case_format import Case, Code, PartyTicket, PastScan
 from shared.admission import Attempt, Direction, Mode, Override, Readiness, Room
 from shared.days import cutover, event_days, zone_named

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gate_app.app import home_at, this_host
 from gate_app.gate_context import opened
-from gate_app.running import run_gate
+from gate_app.running.run import run_gate
 from hardware import devices
 from hardware.ports import Signal
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gate_app.app import this_host
-from gate_app.assignments import AssignmentStore, EventAssignment
-from gate_app.config import read_config
 from gate_app.gate_context import GateContext, open_gate_context
-from gate_app.home import Home
-from gate_app.identity import Identity, keep
+from gate_app.installation.assignments import AssignmentStore, EventAssignment
+from gate_app.installation.config import read_config
+from gate_app.installation.home import Home
+from gate_app.installation.identity import Identity, keep
 from shared.clock import wall_clock
 from shared.tickets import Entitlement, Ticket, TicketFlags, sign
 from shared.wire.snapshot import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gate_app.assignments import AssignmentStore, EventAssignment
-from gate_app.home import Home
 from gate_app.indicators import Indicators
-from gate_app.running import LampAndScreen
+from gate_app.installation.assignments import AssignmentStore, EventAssignment
+from gate_app.installation.home import Home
+from gate_app.running.run import LampAndScreen
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.scanning.parties import Parties

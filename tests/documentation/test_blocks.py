@@ -19,9 +19,9 @@ PROGRAMS: Final = {"gatehouse-server": server_app, "gatehouse-gate": gate_app}
 READ_BY: Final = {
     ("architecture.md", "mermaid"): "tests/architecture/test_documentation.py",
     ("event-lifecycle.md", "mermaid"): "scripts/generated_docs/event_lifecycle.py",
-    ("badges.md", "toml"): "tests/unit/gate_app/test_badge_documentation.py",
-    ("gate-hardware.md", "toml"): "tests/unit/gate_app/test_config.py",
-    ("gate.md", "toml"): "tests/unit/gate_app/test_config.py",
+    ("badges.md", "toml"): "tests/unit/gate_app/badges/test_badge_documentation.py",
+    ("gate-hardware.md", "toml"): "tests/unit/gate_app/installation/test_config.py",
+    ("gate.md", "toml"): "tests/unit/gate_app/installation/test_config.py",
     ("operate.md", "ini"): "tests/contracts/server/test_pooler.py",
     ("seat-maps.md", "js"): "tests/contracts/seat_maps/test_documented.py",
     ("sell.md", "mermaid"): "tests/unit/sync_server/checkout/test_money.py",

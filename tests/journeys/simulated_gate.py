@@ -8,11 +8,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gate_app import commands, reading_home
-from gate_app.config import read_config
+from gate_app import reading_home
+from gate_app.command_line import commands
 from gate_app.enrolment import enrol
 from gate_app.gate_context import GateContext, HostEnvironment, open_gate_context
-from gate_app.home import Home
+from gate_app.installation.config import read_config
+from gate_app.installation.home import Home
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.sync.pull import Puller

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gate_app import commands
+from gate_app.command_line import commands
 from gate_app.snapshots.snapshot_file import SnapshotBuilder
 from gate_app.sync.client import HttpRequest, HttpResponse
 from shared.wire import protocol

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gate_app import commands
+from gate_app.command_line import commands
 from gate_app.status import MEMORY_LOST_MESSAGE, status
 from gate_app.sync.client import HttpResponse
 from shared.errors import GatehouseError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gate_app.home import Home
+from gate_app.installation.home import Home
 from hardware.devices import decode_image
 from shared.badges import ready_made
 from shared.wire.snapshot import TicketTypeRow

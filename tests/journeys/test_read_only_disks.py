@@ -150,7 +150,7 @@ def test_entries_are_delivered_from_a_card_that_is_read_only_at_the_start(
 ) -> None:
     world, gate = many_entries
     gate.lose_power()
-    monkeypatch.setattr("gate_app.database.os.access", lambda _path, _how: False)
+    monkeypatch.setattr("gate_app.storage.database.os.access", lambda _path, _how: False)
     gate.boot_up()
     assert gate.context.database.cannot_write
     assert gate.reason(world.sell_one().code) == "cannot_record"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gate_app import commands
+from gate_app.command_line import commands
 from shared.tickets import Entitlement
 from tests.gate_builders import GateAtHome, Hands, a_code, a_gate, a_ticket_row, the_house
 from tests.server_in_memory import ServerInMemory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate_app.time_keeper import TimeSource
+from gate_app.clock.time_keeper import TimeSource
 from tests.gate_builders import EVENING, HOUR
 from tests.journeys.simulated_gate import SimulatedGate
 from tests.journeys.world import PIN, World, iso

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gate_app import commands
+from gate_app.command_line import commands
 from gate_app.sync import http_transport
 from gate_app.sync.client import HttpRequest, HttpResponse, Transport
 from gate_app.sync.http_transport import HttpTransport

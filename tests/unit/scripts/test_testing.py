@@ -53,7 +53,7 @@ def test_committed_uncommitted_and_new_files_count_as_changed(tmp_path: Path) ->
 def test_a_module_affects_the_tests_that_import_it_even_through_others(graph: ImportGraph) -> None:
     found = chosen(graph, "sync_server/reseating/free_seats.py")
     assert "tests/unit/sync_server/reseating/test_planning.py" in found
-    assert "tests/unit/gate_app/test_gate.py" not in found and "tests/unit/shared/test_tickets.py" not in found
+    assert "tests/unit/gate_app/scanning/test_gate.py" not in found and "tests/unit/shared/test_tickets.py" not in found
 
 
 def test_a_package_affects_the_contracts_named_after_it_which_reach_it_only_through_the_app(

@@ -21,8 +21,8 @@ from msgspec import structs
 from gate_app.doctor.examination import findings
 from gate_app.doctor.finding import Finding
 from gate_app.gate_context import REVOKED, HostEnvironment
-from gate_app.home import Home
-from gate_app.identity import keep, load
+from gate_app.installation.home import Home
+from gate_app.installation.identity import keep, load
 from hardware.machine import MachineState, machine_state
 from tests.gate_builders import HOUR, GateAtHome, a_code, a_gate, chance, the_house
 from tests.journeys.unwritable_disks import full, small_disk

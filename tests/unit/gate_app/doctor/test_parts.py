@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gate_app.home import Home
+from gate_app.installation.home import Home
 from tests.gate_commands import Type
 
 

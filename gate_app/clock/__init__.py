@@ -1,0 +1,1 @@
+"""Times that staff can trust and read."""

@@ -1,0 +1,1 @@
+"""The gate's folder, its identity, its settings, and which events and gates it serves."""

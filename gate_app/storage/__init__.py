@@ -1,0 +1,1 @@
+"""The gate's SQLite file and its schema."""
