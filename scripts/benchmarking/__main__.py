@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from scripts.arguments import Arguments
 from scripts.benchmarking import registry
+from scripts.benchmarking.record import FILE, recorded
 from scripts.benchmarking.report import print_lines, print_table
 from scripts.benchmarking.result import Result
 
@@ -19,6 +20,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure (default: everything)")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line instead of a table")
     parser.add_argument("--quick", action="store_true", help="a rough answer in under a minute each")
+    parser.add_argument("--record", action="store_true", help="keep the figures for docs/figures.md")
     parser.add_argument("--list", action="store_true", help="list the benchmarks and what they measure")
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in registry.names()]:
@@ -26,11 +28,12 @@ def arguments() -> argparse.Namespace:
     return options
 
 
-def run(names: list[str], *, quick: bool) -> Iterator[Result]:
+def run(names: list[str], *, quick: bool, record: bool) -> Iterator[Result]:
     """Yield the results of the named benchmarks, run one after the other so that none disturbs another."""
     for name in names:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
-        yield from registry.bench(name).measure(quick=quick)
+        results = registry.bench(name).measure(quick=quick)
+        yield from recorded(name, results, FILE, quick=quick) if record else results
 
 
 def main() -> int:
@@ -43,7 +46,8 @@ def main() -> int:
             print(f"{name:12} {registry.description(name)}")
         return 0
     report = print_lines if options.json else print_table
-    return 0 if report(run(options.names or registry.names(), quick=options.quick)) else 1
+    results = run(options.names or registry.names(), quick=options.quick, record=options.record)
+    return 0 if report(results) else 1
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.benchmarking import registry
+from scripts.benchmarking.record import recorded
 from scripts.benchmarking.report import table
 from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most, both
 from scripts.benchmarking.statistics import Spread, percentile
 from scripts.benchmarking.yardsticks.bare_scan import BareScan
+from scripts.generated_docs import figures
 
 KEYS = {"bench", "case", "value", "unit", "p50", "p95", "p99", "yardstick", "ratio", "goal", "holds"}
 
@@ -82,3 +86,39 @@ def test_the_bare_scan_writes_a_row_a_scan(tmp_path: Path) -> None:
     rows = bare.journal_rows()
     bare.close()
     assert rows == 12
+
+
+class TestRecorded:
+    """Figures that are kept for the documentation."""
+
+    def test_the_figures_of_a_benchmark_replace_its_older_ones_and_no_others(self, tmp_path: Path) -> None:
+        file = tmp_path / "figures.json"
+        other = Result("scan", "other", Figure(value=2, unit="ms"), at_most(3))
+        list(recorded("reserve", [other], file, quick=False))
+        list(recorded("scan", [other, a_result()], file, quick=False))
+        list(recorded("scan", [a_result()], file, quick=True))
+        kept = json.loads(file.read_text())
+        assert sorted(kept) == ["reserve", "scan"]
+        assert (kept["scan"]["quick"], kept["scan"]["cases"]) == (True, [a_result().as_json()])
+        assert {"day", "load", "cores", "processor"} < kept["scan"].keys()
+
+    def test_a_benchmark_that_fails_half_way_keeps_its_older_figures(self, tmp_path: Path) -> None:
+        file = tmp_path / "figures.json"
+        list(recorded("scan", [a_result()], file, quick=False))
+        before = file.read_text()
+
+        def broken() -> Iterator[Result]:
+            yield a_result()
+            raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            list(recorded("scan", broken(), file, quick=False))
+        assert file.read_text() == before
+
+    def test_a_missed_goal_is_named_first(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        missed = a_result(goal=at_most(1.4, "ratio"))
+        list(recorded("scan", [missed], tmp_path / "figures.json", quick=True))
+        monkeypatch.setattr(figures, "FIGURES", tmp_path / "figures.json")
+        page = figures.text()
+        assert page.index("## What misses its goal") < page.index("## scan")
+        assert "| scan | 200000 tickets | 0.3 ms |" in page and "ratio ≤ 1.4 | **no** |" in page
