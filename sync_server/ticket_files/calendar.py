@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from icalendar import Calendar
-from icalendar import Event as Entry
-
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
 from sync_server.events.chosen_days import EVERY_DAY, numbers
@@ -27,6 +24,9 @@ def entry_of(setting: Setting, order_id: str, order_number: str, valid_days: Seq
     Its id is that of the order, and its sequence rises with each change of the event: a calendar that has it already
     moves it to the new date, or strikes it out.
     """
+    from icalendar import Calendar  # commands start without it
+    from icalendar import Event as Entry
+
     event = setting.event
     cancelled = event.status == EventStatus.CANCELLED.value
     calendar = Calendar()

@@ -10,16 +10,19 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cachetools import LRUCache
-from redis import Redis
 
 from shared.clock import Millis
 from sync_server.events.chosen_days import EVERY_DAY, overlap
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.messaging.bus import Bus
-from sync_server.plumbing.redis_connection import RedisConnection
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from sync_server.plumbing.redis_connection import RedisConnection
 
 FREED: Final = "holds:freed"
 MAX_CACHED: Final = 200_000

@@ -44,10 +44,13 @@ def _either_version(app: Wsgi) -> Wsgi:
 
 def _shown_by_itself(app: Flask) -> dict[str, str]:
     """The endpoints that make something with an address below their own, and the field that completes it."""
-    shows = {rule.rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())}
-    fields: dict[str, str] = {}
+    below: dict[str, str] = {}
     for rule in app.url_map.iter_rules():
-        below = [one for one in shows if one.startswith(f"{rule.rule}/<") and "/" not in one[len(rule.rule) + 1 :]]
-        if below and "POST" in (rule.methods or ()):
-            fields[rule.endpoint] = "number" if below[0].endswith("number>") else "id"
-    return fields
+        above, _, last = rule.rule.rpartition("/")
+        if last.startswith("<") and "GET" in (rule.methods or ()):
+            below[above] = "number" if last.endswith("number>") else "id"
+    return {
+        rule.endpoint: below[rule.rule]
+        for rule in app.url_map.iter_rules()
+        if rule.rule in below and "POST" in (rule.methods or ())
+    }
