@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
-from sync_server.__main__ import COLLECT_AFTER
+from shared.garbage import COLLECT_AFTER
 from sync_server.accounts.sign_in import passwords
 from sync_server.commands.serving import keep_for_good
 
