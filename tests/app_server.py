@@ -95,7 +95,7 @@ class AppServer:
         config = check({"database_url": database_url, "master_key_file": key, "log_level": "error"} | settings)
         self.runtime = build_runtime(config, clock=lambda: self.now, entropy=self.entropy)
         self.parts, self.database = self.runtime.parts, self.runtime.parts.database
-        if fresh:
+        if not config.embedded and schema.current(self.database.engine) is None:  # not a copy of the migrated template
             schema.upgrade(self.database.engine)
         prepare_database(self.runtime)
         self.app = web_app(self.runtime)
