@@ -5,11 +5,20 @@ a different one each frame: a guest holds a phone for many frames, so spreading 
 each frame cheap. Pictures that stand still are read by `stills`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hardware.ports import Hint
 from hardware.vision.advice import advice
-from hardware.vision.fronts import SMALL_AREA, STRAIGHTENED, candidates, fronts, outline, patterns, placed
+from hardware.vision.fronts import (
+    SMALL_AREA,
+    STRAIGHTENED,
+    Candidate,
+    candidates,
+    fronts,
+    outline,
+    patterns,
+    placed,
+)
 from hardware.vision.motion import MotionDetector
 from hardware.vision.pixels import Image, grey
 from hardware.vision.stages import (
@@ -127,12 +136,22 @@ def straightened(image: Image, area: Area, most: int = LARGE_STRAIGHTENED) -> St
     part = image[area]
     if part.size > most:
         return Stage()
-    spent, likely = part.size * PATTERNS_COST, candidates(part, patterns(part))[:STRAIGHTENED_A_FRAME]
-    for candidate in likely:
-        for view in fronts(part, candidate):
-            seen = read_zxing(view)
-            spent += seen.pixels * FRONT_COSTS
-            if seen.found:
-                return placed(seen, candidate.triple, spent).moved(1, *origin(area))
-    located = next((outline(one.triple) for one in likely if one.fit >= LOCATED_BY_TIMING), None)
+    spent, located = part.size * PATTERNS_COST, None
+    for candidate in candidates(part, patterns(part), STRAIGHTENED_A_FRAME):
+        seen = _from_front(part, candidate)
+        spent += seen.pixels
+        if seen.found:
+            return replace(seen, pixels=spent).moved(1, *origin(area))
+        if located is None and candidate.fit >= LOCATED_BY_TIMING:
+            located = outline(candidate.triple)
     return Stage((), located, spent).moved(1, *origin(area))
+
+
+def _from_front(part: Image, candidate: Candidate) -> Stage:
+    spent = 0
+    for view in fronts(part, candidate):
+        seen = read_zxing(view)
+        spent += seen.pixels * FRONT_COSTS
+        if seen.found:
+            return placed(seen, candidate.triple, spent)
+    return Stage(pixels=spent)

@@ -1,7 +1,9 @@
 """The squares in the corners of QR codes, found one by one: a decoder that misses one of them reads nothing."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, permutations
 
 import cv2
@@ -20,9 +22,12 @@ MOST_PATTERNS = 14
 RING_TO_CORE = (2.2, 12.0)
 OFF_CENTRE = 0.2
 SMALLEST, LARGEST = 21, 177
+# The cosine of how far the side of a small pattern may seem to be turned, and how unlike two guesses must be.
+PARALLEL = 0.92
+DIFFERENT = 0.06
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Finder:
     """One finder pattern: its middle, and the corners of its outer square in order."""
 
@@ -31,7 +36,7 @@ class Finder:
     seen: bool = True
     """Whether it was found, and not only supposed from two others."""
 
-    @property
+    @cached_property
     def module(self) -> float:
         """The size of a module here, in pixels."""
         sides = self.corners - self.corners[[3, 0, 1, 2]]
@@ -42,7 +47,7 @@ class Finder:
         return Finder(self.middle / scale, self.corners / scale, self.seen)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Triple:
     """Three finder patterns that belong to one code: upper left, upper right, lower left as printed."""
 
@@ -50,7 +55,7 @@ class Triple:
     upper_right: Finder
     lower_left: Finder
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         """How many modules the code has across, as far as the distances tell."""
         across = np.linalg.norm(self.upper_right.middle - self.upper_left.middle)
@@ -84,13 +89,14 @@ def finders(image: Image, windows: tuple[int, ...] = ()) -> list[Finder]:
     for around in windows or tuple(round(min(image.shape) / divisor) | 1 for divisor in (8, 24)):
         level = cv2.adaptiveThreshold(soft, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, max(3, around), 6)
         for finder in _in_levels(np.asarray(level, np.uint8)):
-            if not any(_is_same(finder, other) for other in found):
+            if not is_among(finder, found):
                 found.append(finder)
     return sorted(found, key=lambda finder: -finder.module)[:MOST_PATTERNS]
 
 
-def _is_same(one: Finder, other: Finder) -> bool:
-    return float(np.linalg.norm(one.middle - other.middle)) <= 2 * min(one.module, other.module)
+def is_among(one: Finder, others: list[Finder]) -> bool:
+    """Whether one of the others is the same pattern."""
+    return any(np.linalg.norm(one.middle - other.middle) <= 2 * min(one.module, other.module) for other in others)
 
 
 def _in_levels(level: Image) -> Iterator[Finder]:
@@ -146,22 +152,23 @@ def triples(found: list[Finder]) -> list[Triple]:
         modules = [one.module for one in three]
         if max(modules) > 2.5 * min(modules):
             continue
-        best = min((_rated(*order) for order in permutations(three)), key=lambda rating: rating[0])
+        best = min((rated_triple(*order) for order in permutations(three)), key=lambda rating: rating[0])
         if best[0] < 1.2:
             rated.append(best)
     return [triple for _, triple in sorted(rated, key=lambda rating: rating[0])]
 
 
-def _rated(corner: Finder, right: Finder, down: Finder) -> tuple[float, Triple]:
+def rated_triple(corner: Finder, right: Finder, down: Finder) -> tuple[float, Triple]:
     """How far three patterns are from a square's corners: unequal legs, a skew angle, a mirrored order."""
-    x, y = right.middle - corner.middle, down.middle - corner.middle
-    across, downward = float(np.linalg.norm(x)), float(np.linalg.norm(y))
     triple = Triple(corner, right, down)
-    turn = x[0] * y[1] - x[1] * y[0]
-    if turn <= 0 or min(across, downward) < 10 * corner.module * 0.6:
+    left, top = corner.middle.tolist()
+    (x, y), (u, v) = right.middle.tolist(), down.middle.tolist()
+    x, y, u, v = x - left, y - top, u - left, v - top
+    across, downward = math.hypot(x, y), math.hypot(u, v)
+    if x * v - y * u <= 0 or min(across, downward) < 10 * corner.module * 0.6:
         return 9.0, triple
-    cosine = abs(float(x @ y)) / (across * downward)
-    return abs(np.log(across / downward)) + cosine, triple
+    cosine = abs(x * u + y * v) / (across * downward)
+    return abs(math.log(across / downward)) + cosine, triple
 
 
 def homography(triple: Triple, dimension: int) -> NDArray[np.float64] | None:
@@ -183,6 +190,13 @@ def homography(triple: Triple, dimension: int) -> NDArray[np.float64] | None:
     return None if mapping is None else np.asarray(mapping, np.float64)
 
 
+def homography_without_tilt(triple: Triple, dimension: int) -> NDArray[np.float64]:
+    """Maps modules to pixels by the middles of the three patterns alone."""
+    middles = np.array([[3.5, 3.5], [dimension - 3.5, 3.5], [3.5, dimension - 3.5]], np.float32)
+    seen = np.array([one.middle for one in (triple.upper_left, triple.upper_right, triple.lower_left)], np.float32)
+    return np.vstack([cv2.getAffineTransform(middles, seen), [0, 0, 1]])
+
+
 def hidden_thirds(found: list[Finder]) -> Iterator[Triple]:
     """Each two patterns with a third, at each place where a reflection or a fold may hide it."""
     for one, other in combinations(found, 2):
@@ -198,17 +212,26 @@ def hidden_thirds(found: list[Finder]) -> Iterator[Triple]:
 def _beside(one: Finder, other: Finder, along: Point, modules: float) -> Iterator[Triple]:
     """The two are neighbours: the third is beside either, on either side, as far away as they are from each other."""
     step = along / (nearest_dimension(modules + ACROSS) - ACROSS)
+    if not (_runs_along(one, step) and _runs_along(other, step)):
+        return
     length = float(np.linalg.norm(step))
     square = np.array([-step[1], step[0]])
-    tilted = _side_across(one, step) + _side_across(other, step) * _same_way(one, other, step)
-    tilted *= length / max(1e-6, float(np.linalg.norm(tilted))) * (1 if tilted @ square > 0 else -1)
-    if abs(float(step @ tilted)) > 0.6 * length**2:
-        return
-    for down in (tilted, square):
+    tilted = (_side_across(one, step) + _side_across(other, step) * _same_way(one, other, step)) / 2
+    tilted *= 1 if tilted @ square > 0 else -1
+    downs = [tilted * length / max(1e-6, float(np.linalg.norm(tilted)))]
+    downs += [down for down in (tilted, square) if np.linalg.norm(down - downs[0]) > DIFFERENT * length]
+    for down in downs:
         for sign in (1, -1):
             for base, end in ((one, other), (other, one)):
                 middle = base.middle + sign * down * float(np.linalg.norm(along)) / length
                 yield _in_order(base, end, _supposed(middle, step, down))
+
+
+def _runs_along(finder: Finder, step: Point) -> bool:
+    """Whether a side of the pattern runs in that direction, as to a neighbour."""
+    sides = _sides(finder)
+    lengths = np.linalg.norm(sides, axis=1) * np.linalg.norm(step) + 1e-9
+    return bool(np.abs(sides @ step / lengths).max() > PARALLEL)
 
 
 def _same_way(one: Finder, other: Finder, step: Point) -> int:

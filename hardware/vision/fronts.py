@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from hardware.vision.alignment import aligned, alternation, resized
+from hardware.vision.companions import companions, triples_of
 from hardware.vision.finders import (
     ACROSS,
     LARGEST,
@@ -16,6 +19,8 @@ from hardware.vision.finders import (
     finders,
     hidden_thirds,
     homography,
+    homography_without_tilt,
+    is_among,
     triples,
 )
 from hardware.vision.pixels import Image
@@ -28,6 +33,11 @@ SMALL_AREA, CLOSER = 160_000, 2.0
 # In pixels of the enlarged area: somewhat wider than the patterns of codes that guests hold up.
 WINDOW = 43
 MOST_PATTERNS = 6
+MOST_WHOLE = 2
+# Of so many patterns each two may belong to one code, and in so many places its small squares are looked for.
+MOST_SUPPOSED, MOST_SUPPOSED_PLACES = 3, 8
+# So many of them are where they should be if the code is there.
+LIKELY = 0.5
 STRAIGHTENED = "straightened"
 # The line of dark and light modules between two squares: of lines through print and rooms few alternate so well.
 LEAST_TIMING = 0.3
@@ -42,6 +52,8 @@ class Candidate:
     triple: Triple
     dimension: int
     fit: float
+    mapping: NDArray[np.float64] | None = None
+    """How its modules lie in the image, where that is known better than from the patterns."""
 
 
 def patterns(image: Image) -> list[Finder]:
@@ -52,27 +64,64 @@ def patterns(image: Image) -> list[Finder]:
     return [one.shrunk(CLOSER) for one in finders(clear, (WINDOW,))[:MOST_PATTERNS]]
 
 
-def candidates(image: Image, found: list[Finder]) -> list[Candidate]:
-    """Where codes may be by the patterns that were found, the likeliest first."""
-    places = [*triples(found), *hidden_thirds(found)]
+def candidates(image: Image, found: list[Finder], most: int) -> Iterator[Candidate]:
+    """Where codes may be by the patterns that were found, the likeliest first; then where the small squares tell."""
+    beside = [(whole, companions(image, whole)) for whole in found[:MOST_WHOLE]]
+    broken = (triple for whole, others in beside for triple in triples_of(whole, others))
+    likely = _rated(image, [*triples(found), *hidden_thirds(found), *broken])
+    yield from (candidate for candidate in likely[:most] if candidate.fit >= LEAST_TIMING)
+    damaged = [(whole, other) for whole, others in beside for other in others[:1] if not is_among(other, found)]
+    pairs = [*combinations(found[:MOST_SUPPOSED], 2), *damaged]
+    yield from _confirmed(image, _rated(image, [triple for pair in pairs for triple in hidden_thirds(list(pair))]))
+
+
+def _confirmed(image: Image, supposed: list[Candidate]) -> Iterator[Candidate]:
+    """The places of codes of which two patterns are seen and nothing is left of the third, by their small squares."""
+    known: list[Candidate] = []
+    # No line of modules is known between the ends of a diagonal: what is told of these by their lines says little.
+    for candidate in sorted(supposed, key=lambda one: one.triple.upper_left.seen)[:MOST_SUPPOSED_PLACES]:
+        lies = _lies(image, candidate)
+        if lies is not None:
+            known.append(lies)
+            if lies.fit == 1:
+                break
+    # Turned by a quarter, most of the squares are where they should be as well.
+    yield from sorted(known, key=lambda candidate: -candidate.fit)[:2]
+
+
+def _lies(image: Image, candidate: Candidate) -> Candidate | None:
+    """The candidate where its small squares are, and of the size that the lines between its patterns tell.
+
+    Small squares are nearly in the same places in codes of the next size.
+    """
+    triple, dimension = candidate.triple, candidate.triple.dimension
+    lies = aligned(image, triple, dimension, homography_without_tilt(triple, dimension))
+    if lies is None or lies.share < LIKELY:
+        return None
+    known = _known_lines(triple)
+    sizes = {size: resized(lies.mapping, dimension, size) for size in (dimension, dimension - 4, dimension + 4)}
+    best = max(sizes, key=lambda size: alternation(image, sizes[size], size, known))
+    if best != dimension:
+        lies = aligned(image, triple, best, sizes[best])
+    return Candidate(triple, best, lies.share, lies.mapping) if lies is not None else None
+
+
+def _rated(image: Image, places: list[Triple]) -> list[Candidate]:
     if not places:
         return []
     guessed = np.array([triple.dimension for triple in places])
     sizes = np.clip(guessed[:, None] + np.array([0, 4, -4]), SMALLEST, LARGEST)
     fits = timing(image, places, sizes)
     best = fits.argmax(axis=1)
-    likely = [
-        Candidate(triple, int(sizes[n, best[n]]), float(fits[n, best[n]]))
-        for n, triple in enumerate(places)
-        if fits[n, best[n]] >= LEAST_TIMING
-    ]
-    return sorted(likely, key=lambda candidate: -candidate.fit)
+    rated = [Candidate(triple, int(sizes[n, best[n]]), float(fits[n, best[n]])) for n, triple in enumerate(places)]
+    return sorted(rated, key=lambda candidate: -candidate.fit)
 
 
 def timing(image: Image, places: list[Triple], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """How well dark and light alternate between the patterns of each place, for each of its sizes, from -1 to 1.
 
-    Shade and brightness do not matter: only whether the next module is lighter or darker.
+    Shade and brightness do not matter: only whether the next module is lighter or darker. A line between two patterns
+    that are seen says more than one that ends where a third is supposed.
     """
     corner, right, down = np.array(
         [[one.middle for one in (each.upper_left, each.upper_right, each.lower_left)] for each in places]
@@ -88,26 +137,36 @@ def timing(image: Image, places: list[Triple], sizes: NDArray[np.int64]) -> NDAr
     steps = np.diff(values.astype(np.float64), axis=1).reshape(*sizes.shape, 2, len(along) - 1)
     number = np.arange(len(along) - 1)
     steps = steps * (number < (sizes - 2 * ACROSS - 3)[:, :, None])[:, :, None]
+    steps = steps * np.array([_known_lines(one) for one in places])[:, None, :, None]
     lighter = 1 - 2 * (number % 2)
     return np.asarray((steps * lighter).sum(axis=(2, 3)) / np.maximum(1.0, np.abs(steps).sum(axis=(2, 3))))
 
 
-def homography_without_tilt(triple: Triple, dimension: int) -> NDArray[np.float64]:
-    """Maps modules to pixels by the middles of the three patterns alone."""
-    middles = np.array([[3.5, 3.5], [dimension - 3.5, 3.5], [3.5, dimension - 3.5]], np.float32)
-    seen = np.array([one.middle for one in (triple.upper_left, triple.upper_right, triple.lower_left)], np.float32)
-    return np.vstack([cv2.getAffineTransform(middles, seen), [0, 0, 1]])
+def _known_lines(triple: Triple) -> tuple[bool, bool]:
+    """Whether the line to the right counts, and the one downwards: between two patterns that are seen, if any are."""
+    known = (triple.upper_left.seen and triple.upper_right.seen, triple.upper_left.seen and triple.lower_left.seen)
+    return known if any(known) else (True, True)
 
 
 def fronts(image: Image, candidate: Candidate) -> Iterator[Image]:
     """Views of it from the front, with its three patterns drawn in: they are all that is known of a code."""
-    tilted = homography(candidate.triple, candidate.dimension)
-    flat = homography_without_tilt(candidate.triple, candidate.dimension)
-    for mapping in (tilted, flat):
-        if mapping is not None:
-            clear = sharper(front(image, mapping, candidate.dimension))
-            yield with_patterns(clear)
-            yield with_patterns(level(clear))
+    for mapping in _mappings(image, candidate):
+        straight = front(image, mapping, candidate.dimension)
+        clear = sharper(straight)
+        for view in (clear, level(clear), darkened(straight)):
+            yield with_patterns(view)
+
+
+def _mappings(image: Image, candidate: Candidate) -> Iterator[NDArray[np.float64]]:
+    """How its modules may lie in the image: as the small squares say, or where these are not found, the patterns."""
+    if candidate.mapping is not None:
+        yield candidate.mapping
+        return
+    triple, dimension = candidate.triple, candidate.dimension
+    tilted, flat = homography(triple, dimension), homography_without_tilt(triple, dimension)
+    rough = [mapping for mapping in (tilted, flat) if mapping is not None]
+    lies = (aligned(image, triple, dimension, mapping) for mapping in reversed(rough))
+    yield from next(([one.mapping] for one in lies if one is not None and one.share >= LIKELY), rough)
 
 
 def placed(seen: Stage, triple: Triple, pixels: int) -> Stage:
@@ -144,6 +203,11 @@ def with_patterns(straight: Image) -> Image:
 def sharper(straight: Image) -> Image:
     """Edges as clear as they were printed."""
     return unsharp(unsharp(straight, MODULE_PX * 0.8), MODULE_PX * 0.5)
+
+
+def darkened(straight: Image) -> Image:
+    """Each pixel as dark as the darkest beside it: for cracks, which shine, and for print that has come off."""
+    return np.asarray(cv2.erode(unsharp(straight, MODULE_PX * 0.5), np.ones((3, 3), np.uint8)), np.uint8)
 
 
 def level(straight: Image) -> Image:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.vision.decoder import FIRST_STAGE, LAST_STAGE, Decoded
-from hardware.vision.finders import Triple, finders, homography, nearest_dimension, triples
+from hardware.vision.finders import Triple, finders, homography, homography_without_tilt, nearest_dimension, triples
 from hardware.vision.fronts import (
     MODULE_PX,
     QUIET,
@@ -20,7 +20,6 @@ from hardware.vision.fronts import (
     candidates,
     front,
     fronts,
-    homography_without_tilt,
     level,
     placed,
     sharper,
@@ -237,8 +236,9 @@ def _hidden(reading: _Reading) -> Iterator[tuple[str, Stage]]:
     for image, scale in _views(reading.image):
         if reading.complete or reading.over:
             return
-        likely = [one for one in candidates(image, finders(image)) if not _is_read(reading, one.triple, scale)]
-        for candidate in likely[:MOST_HIDDEN]:
+        for candidate in candidates(image, finders(image), MOST_HIDDEN):
+            if _is_read(reading, candidate.triple, scale):
+                continue
             for view in fronts(image, candidate):
                 stage = _of_view(view, candidate.triple, scale)
                 yield STRAIGHTENED, stage

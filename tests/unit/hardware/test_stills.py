@@ -8,8 +8,10 @@ import pytest
 
 from hardware.simulated.carriers import TEXTURE_PX, Carrier, Drawing, draw
 from hardware.simulated.scene import Optics, Pose, Scene
+from hardware.vision.alignment import squares_of
 from hardware.vision.decoder import Decoder
 from hardware.vision.finders import finders, triples
+from hardware.vision.fronts import candidates
 from hardware.vision.pixels import Image
 from hardware.vision.stages import read_zxing
 from hardware.vision.stills import decode_still
@@ -37,6 +39,34 @@ def with_hidden_corner(corner: int) -> Drawing:
     middle = drawing.code[corner] + inward * 3.5 * TEXTURE_PX
     cv2.circle(pixels, (int(middle[0]), int(middle[1])), 5 * TEXTURE_PX, 255, -1)
     return Drawing(pixels, drawing.module_px, drawing.code)
+
+
+def folded_through_two_squares(at: float) -> Drawing:
+    """A sheet folded so many modules below the upper edge of its code: no ink on the edge, and shade below it."""
+    drawing = plain(Carrier.PAPER)
+    pixels, edge = drawing.pixels.astype(np.float32), int(drawing.code[0][1] + at * TEXTURE_PX)
+    pixels[edge:] *= 0.75
+    worn = slice(edge - TEXTURE_PX // 2, edge + TEXTURE_PX // 2)
+    pixels[worn] = np.maximum(pixels[worn], 150)
+    return Drawing(np.asarray(pixels, np.uint8), drawing.module_px, drawing.code)
+
+
+def scratched() -> Drawing:
+    """Glass with scratches that shine, each much thinner than a module."""
+    drawing, chance = plain(), np.random.default_rng(6)
+    pixels, (left, top), size = drawing.pixels.copy(), drawing.code[0].astype(int), 45 * TEXTURE_PX
+    for _ in range(45):
+        ends = chance.integers(0, size, (2, 2)) + np.array([left, top])
+        cv2.line(pixels, ends[0].tolist(), ends[1].tolist(), 230, 2, cv2.LINE_AA)
+    return Drawing(pixels, drawing.module_px, drawing.code)
+
+
+def read_by_a_camera(drawing: Drawing, *, yaw: float = 0, module_px: float = 3) -> str:
+    """The stage that first reads what is held before a camera; empty if none does in forty frames."""
+    decoder, scene = Decoder(), Scene(640, 480, np.random.default_rng(8))
+    poses = (Pose(320 + n % 3, 240, module_px, roll=5, yaw=yaw) for n in range(40))
+    seen = (decoder.frame(scene.frame([(drawing, pose)], Optics(noise=3))) for pose in poses)
+    return next((decoded.stage for decoded in seen if decoded.codes == (TEXT,)), "")
 
 
 def around_a_bottle() -> Drawing:
@@ -71,11 +101,43 @@ def test_a_code_is_read_of_which_a_reflection_hides_a_corner(corner: int) -> Non
 
 
 def test_the_same_on_a_telephone_that_is_held_still_before_a_camera() -> None:
-    decoder, drawing = Decoder(), with_hidden_corner(1)
-    scene = Scene(640, 480, np.random.default_rng(8))
-    frames = (scene.frame([(drawing, Pose(320 + n % 3, 240, 3, roll=5))], Optics(noise=3)) for n in range(40))
-    stages = [decoded.stage for decoded in map(decoder.frame, frames) if decoded.codes == (TEXT,)]
-    assert stages[:1] == ["straightened"]
+    assert read_by_a_camera(with_hidden_corner(1)) == "straightened"
+
+
+@pytest.mark.parametrize("corner", [0, 1, 3])
+def test_the_same_on_a_telephone_that_is_held_askew(corner: int) -> None:
+    """What is hidden lies elsewhere than on a telephone that is held straight: the small squares tell where."""
+    assert read_by_a_camera(with_hidden_corner(corner), yaw=28) == "straightened"
+
+
+@pytest.mark.parametrize("edge", [3, 4])
+def test_a_sheet_is_read_that_is_folded_through_two_squares(edge: float) -> None:
+    drawing = folded_through_two_squares(edge)
+    assert not read_zxing(held(drawing)).found
+    assert read_by_a_camera(drawing) == "straightened"
+    assert decode_still(held(drawing)).codes == (TEXT,)
+
+
+def test_a_code_is_read_under_glass_with_scratches_that_shine() -> None:
+    drawing = scratched()
+    assert not read_zxing(held(drawing)).found
+    assert read_by_a_camera(drawing, module_px=4) == "straightened"
+
+
+@pytest.mark.parametrize(
+    ("dimension", "ends"),
+    [
+        (21, ()),
+        (25, (6, 18)),
+        (45, (6, 22, 38)),
+        (17 + 4 * 32, (6, 34, 60, 86, 112, 138)),
+        (177, (6, 30, 58, 86, 114, 142, 170)),
+    ],
+)
+def test_small_squares_are_where_the_standard_puts_them(dimension: int, ends: tuple[int, ...]) -> None:
+    corners = {(6, 6), (6, dimension - 7), (dimension - 7, 6)}
+    middles = {(x, y) for x in ends for y in ends if (x, y) not in corners}
+    assert {(int(x), int(y)) for x, y in squares_of(dimension)} == middles
 
 
 def test_a_code_around_a_bottle_is_read() -> None:
@@ -127,4 +189,6 @@ def test_a_place_without_codes_has_neither_patterns_of_a_code_nor_texts() -> Non
     for seed in range(6):
         empty = Scene(*SIZE, np.random.default_rng(seed)).frame([], Optics())
         assert decode_still(empty).codes == ()
-        assert triples(finders(empty)) == []
+        found = finders(empty)
+        assert triples(found) == []
+        assert [one for one in candidates(empty, found, 4) if one.mapping is not None] == []
