@@ -13,13 +13,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hardware.vision.camera_program import HEAD, JPEG, MARK
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since
-from scripts.benchmarking.door_film import FRAMES_A_SECOND, HEIGHT, WIDTH, FilmFrame, film
+from scripts.benchmarking.door_camera import SETTINGS, Writer, opened_pipe
+from scripts.benchmarking.door_film import FRAMES_A_SECOND, FilmFrame, film
 from scripts.benchmarking.door_gate import STOPWATCH
 from scripts.benchmarking.loaded_event import LoadedEvent, install_gate
 from scripts.benchmarking.peak_memory import peak_mb
@@ -29,15 +29,6 @@ from scripts.benchmarking.throttle import held_to
 
 TICKETS = 20_000
 SHARE = 0.5
-PATIENCE_S = 60.0
-SETTINGS = """
-indicators = ["{lamp}"]
-repeat_ms = 0
-[[readers]]
-kind = "camera"
-name = "lane"
-source = "program:cat {pipe}"
-"""
 
 
 def measure(*, quick: bool) -> Iterator[Result]:
@@ -89,47 +80,17 @@ def _evening(event: LoadedEvent, frames: list[FilmFrame], *, throttled: bool) ->
         (home / "gate.toml").write_text(SETTINGS.format(lamp=STOPWATCH, pipe=pipe))
         os.mkfifo(pipe)
         gate = subprocess.Popen(
-            [sys.executable, "-m", "scripts.benchmarking.door_gate", str(home)],
+            [sys.executable, "-m", "scripts.benchmarking.door_gate", "run", "--screen", "0", "--home", str(home)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
         cleanup.callback(_end, gate)
         # Opening waits until the gate has opened its camera.
-        stream = cleanup.enter_context(_opened(pipe, gate))
+        stream = cleanup.enter_context(opened_pipe(pipe, gate))
         limit = held_to(gate.pid, SHARE) if throttled else nullcontext("as fast as this machine")
         print("the gate runs on", cleanup.enter_context(limit), file=sys.stderr)
         return _watched(gate, stream, frames)
-
-
-def _opened(pipe: Path, gate: subprocess.Popen[str]) -> Writer:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline and gate.poll() is None:
-        with suppress(OSError):
-            return Writer(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
-        time.sleep(0.05)
-    gate.kill()
-    raise RuntimeError(f"the gate did not open its camera: {gate.communicate()[1]}")
-
-
-class Writer:
-    """The writing end of the camera's pipe."""
-
-    def __init__(self, descriptor: int) -> None:
-        os.set_blocking(descriptor, True)
-        self._descriptor = descriptor
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(self, *_why: object) -> None:
-        os.close(self._descriptor)
-
-    def send(self, jpeg: bytes) -> None:
-        """Send one frame."""
-        content = HEAD.pack(MARK, JPEG, WIDTH, HEIGHT, len(jpeg)) + jpeg
-        while content:
-            content = content[os.write(self._descriptor, content) :]
 
 
 def _watched(gate: subprocess.Popen[str], stream: Writer, frames: list[FilmFrame]) -> Evening:

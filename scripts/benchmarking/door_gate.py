@@ -1,14 +1,10 @@
-"""Runs the gate of a home with one more kind of lamp, which prints the moment at which it is asked to shine."""
+"""Runs `gatehouse-gate` with one more kind of lamp, which prints the moment at which it is asked to shine."""
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 
-from gate_app.app import home_at, this_host
-from gate_app.gate_context import opened
-from gate_app.running.run import run_gate
+from gate_app.__main__ import main
 from hardware import devices
 from hardware.ports import Signal
 
@@ -28,5 +24,4 @@ class Stopwatch:
 
 if __name__ == "__main__":
     devices.INDICATORS[STOPWATCH] = lambda _options: Stopwatch()
-    with opened(home_at(Path(sys.argv[1])), this_host(), "run") as context:
-        run_gate(context, (), 0)
+    main()
