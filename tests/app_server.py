@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from shared.clock import MonotonicClock, monotonic_clock
 from shared.keys import KeyRing, TicketKey
 from shared.wire.snapshot import EMPTY_DIGEST, AnyRow, KeyRow, RowKind, digest_add, unpack
 from sync_server.accounts import members, tokens
@@ -86,14 +87,23 @@ class ApiClient:
 class AppServer:
     """The server under test; `api` makes clients, `advance` moves its clock, `run_worker` runs its jobs."""
 
-    def __init__(self, database_url: str, folder: Path, *, fresh: bool = True, **settings: Any) -> None:
+    def __init__(
+        self,
+        database_url: str,
+        folder: Path,
+        *,
+        fresh: bool = True,
+        monotonic: MonotonicClock = monotonic_clock,
+        **settings: Any,
+    ) -> None:
+        """`monotonic` is the clock by which caches forget."""
         self.now = EVENING
         self.url, self.folder = database_url, folder
         self.entropy = seeded_entropy(f"office {fresh}")
         key = folder / "master.key"
         key.write_text("11" * 32)
         config = check({"database_url": database_url, "master_key_file": key, "log_level": "error"} | settings)
-        self.runtime = build_runtime(config, clock=lambda: self.now, entropy=self.entropy)
+        self.runtime = build_runtime(config, clock=lambda: self.now, entropy=self.entropy, monotonic=monotonic)
         self.parts, self.database = self.runtime.parts, self.runtime.parts.database
         if not config.embedded and schema.current(self.database.engine) is None:  # not a copy of the migrated template
             schema.upgrade(self.database.engine)

@@ -31,7 +31,7 @@ CONTENT_SECURITY_POLICY: Final = (
     "connect-src 'self'{connections}; frame-src {frames}; form-action 'self'; base-uri 'none'; "
     "frame-ancestors {embedder}"
 )
-PUBLIC: Final = "public, max-age=5, s-maxage=1"
+PUBLIC: Final = "public, max-age=1, s-maxage=1"
 PRIVATE: Final = "no-store"
 EMBEDDED_BY: Final = "embedded_by"
 """Names, in the address of a page, the website that shows it in a frame."""

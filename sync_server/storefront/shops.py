@@ -38,7 +38,7 @@ class Shop:
 
 
 def shop_of(parts: Parts, slug: str) -> Shop:
-    """The shop with this slug, some seconds old at most; NotFound."""
+    """The shop with this slug, a second old at most; NotFound."""
 
     def load() -> bytes:
         with parts.database.autocommit_reading() as session:
@@ -49,4 +49,4 @@ def shop_of(parts: Parts, slug: str) -> Shop:
             found = Shop(*about, accent_of(design), logo, design.terms, design.embed_origins)
         return orjson.dumps(asdict(found))
 
-    return Shop(**orjson.loads(parts.cache.fetch(cache.public_key(FAMILY, slug), cache.FEED, load)))
+    return Shop(**orjson.loads(parts.cache.fetch(cache.public_key(FAMILY, slug), cache.SHOP, load)))

@@ -142,14 +142,14 @@ class Window:
 
 
 def window_of(parts: Parts, shop: Shop, name: str) -> Window:
-    """The event of a shop by its slug or id, some seconds old at most; NotFound for what is not public."""
+    """The event of a shop by its slug or id, a second old at most; NotFound for what is not public."""
 
     def load() -> bytes:
         with parts.database.autocommit_reading() as session:
             row = _row(session, shop.id, name)
             return orjson.dumps(asdict(_read(session, row, parts.clock())))
 
-    content = orjson.loads(parts.cache.fetch(cache.public_key("shop", f"{shop.id}:{name}"), cache.FEED, load))
+    content = orjson.loads(parts.cache.fetch(cache.public_key("shop", f"{shop.id}:{name}"), cache.SHOP, load))
     types = [TypeOffer(**each) for each in content.pop("types")]
     return Window(types=types, **content)
 

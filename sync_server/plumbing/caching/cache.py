@@ -53,6 +53,7 @@ class CacheLifetime:
 SUMMARY = CacheLifetime(30, 600)  # lists and summaries of events
 EVENT = CacheLifetime(15, 300)  # one event
 FEED = CacheLifetime(5, 15)  # pages of the public feed
+SHOP = CacheLifetime(1)  # what a crowd at a shop looks at: as soon as it changes, everybody sees it
 CITIES = CacheLifetime(300, 3_600)  # suggestions
 
 

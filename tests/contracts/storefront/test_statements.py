@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import pytest
 from sqlalchemy import event
 
+from tests.app_server import AppServer
 from tests.contracts.storefront.conftest import Evening
 
 ADA = {"name": "Ada Lovelace", "email": "ada@lovelace.example"}
@@ -26,6 +29,14 @@ def counted(evening: Evening) -> Iterator[list[str]]:
         yield sent
     finally:
         event.remove(engine, "before_cursor_execute", note)
+
+
+@pytest.fixture
+def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
+    """A server whose cache forgets nothing by the clock."""
+    made = AppServer(sqlite_url, tmp_path, monotonic=lambda: 0)
+    yield made
+    made.close()
 
 
 def test_pages_of_a_crowd_send_nothing_while_the_cache_holds(evening: Evening) -> None:
