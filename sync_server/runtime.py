@@ -55,6 +55,7 @@ from sync_server.seating import wiring as seating_wiring
 from sync_server.seating.taken import SeatingPorts, count_taken
 from sync_server.self_service import wiring as self_service_wiring
 from sync_server.ticket_files import wiring as ticket_files_wiring
+from sync_server.tickets import in_lists
 from sync_server.tickets import queries as tickets_queries
 from sync_server.tickets import wiring as tickets_wiring
 from sync_server.venues.ports import VenuePorts
@@ -164,6 +165,7 @@ def _connect_ports(parts: Parts) -> None:
                 "holds": holds_queries.count_naming_days,
                 "ticket types": tickets_queries.count_types_naming_days,
             },
+            for_sale=in_lists.for_sale,
         )
     )
     database.ports.connect(

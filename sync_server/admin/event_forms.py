@@ -12,7 +12,8 @@ from shared.errors import GatehouseError, InvalidRequest
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page, words
 from sync_server.events import queries, service
-from sync_server.events.schemas import ChangeEvent, NewEvent, event_view
+from sync_server.events.schemas import ChangeEvent, NewEvent
+from sync_server.events.views import event_view
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
@@ -103,7 +104,9 @@ def edit_event(event_id: str) -> str:
     """The form that changes an event."""
     with parts().database.reading() as session:
         row = queries.event(session, current_organisation(), event_id)
-        return render_page("event_edit.html", event=row, problems={}, etag=event_view(row, parts().clock()).etag)
+        return render_page(
+            "event_edit.html", event=row, problems={}, etag=event_view(session, row, parts().clock()).etag
+        )
 
 
 @bp.post("/events/<event_id>/edit")
@@ -115,13 +118,13 @@ def change_event(event_id: str) -> Page:
     try:
         with parts().database.writing() as session:
             row = queries.event(session, here, event_id, lock=True)
-            forms.require_unchanged(event_view(row, parts().clock()))
+            forms.require_unchanged(event_view(session, row, parts().clock()))
             changes = _changes(row)
             service.change_event(session, here, event_id, changes, context(), short_notice_ms=short_notice_ms)
     except GatehouseError as error:
         with parts().database.reading() as session:
             row = queries.event(session, here, event_id)
-            shown = {"etag": event_view(row, parts().clock()).etag, "problems": forms.problems_of(error)}
+            shown = {"etag": event_view(session, row, parts().clock()).etag, "problems": forms.problems_of(error)}
             return render_page("event_edit.html", event=row, **shown), error.status
     return redirect(url_for("admin.event", event_id=event_id))
 

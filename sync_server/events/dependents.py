@@ -10,6 +10,8 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.events import queries
 from sync_server.events.models import EventRecord
+from sync_server.events.rules import ForSale
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.ports import ports_of
 
 
@@ -26,6 +28,8 @@ class EventPorts:
 
     They count those that name this day or a later one.
     """
+    for_sale: Callable[[Session, Mapping[EventKey, bool], Millis], Mapping[EventKey, ForSale]]
+    """What their ticket types offer, by event: a function of the events, each with whether it has several days."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from sync_server.events.lifecycle import replacing, status
 from sync_server.events.models import EventRecord
 from sync_server.events.relocation.routes import bp as places
 from sync_server.events.series.routes import bp as series
+from sync_server.events.views import event_view, event_views
 from sync_server.outbox.queries import joined_elsewhere
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once
@@ -38,7 +39,7 @@ bp.register_blueprint(covers)
 def create(session: Session, json_data: schemas.NewEvent) -> schemas.EventView:
     """Create an event, as a draft."""
     _check_owner(json_data.owner_id)
-    return _view(service.create_event(session, organisation(), json_data.model_dump(), context()))
+    return _view(session, service.create_event(session, organisation(), json_data.model_dump(), context()))
 
 
 @bp.get("/events")
@@ -71,11 +72,11 @@ def mine(query_data: schemas.EventsQuery) -> schemas.EventsView:
 
 def _page(session: Session, page: Page[EventRecord]) -> schemas.EventsView:
     joined = joined_elsewhere(session, [row.id for row in page.items])
-    return schemas.EventsView(items=[_view(row, joined) for row in page.items], next=page.next)
+    return schemas.EventsView(items=event_views(session, page.items, parts().clock(), joined), next=page.next)
 
 
-def _view(row: EventRecord, joined: Mapping[str, int] | None = None) -> schemas.EventView:
-    return schemas.event_view(row, parts().clock(), joined)
+def _view(session: Session, row: EventRecord, joined: Mapping[str, int] | None = None) -> schemas.EventView:
+    return event_view(session, row, parts().clock(), joined)
 
 
 def _filter(query: schemas.EventsQuery) -> queries.EventFilter:
@@ -90,7 +91,7 @@ def show(event_id: str) -> schemas.EventView:
     """Show an event."""
     with parts().database.reading() as session:
         row = queries.event(session, organisation(), event_id)
-        return tagged(_view(row, joined_elsewhere(session, [event_id])))
+        return tagged(_view(session, row, joined_elsewhere(session, [event_id])))
 
 
 @bp.patch("/events/<event_id>")
@@ -101,11 +102,11 @@ def change(event_id: str, json_data: schemas.ChangeEvent) -> schemas.EventView:
     """Change an event; only the fields sent are changed."""
     short_notice_ms = parts().config.short_notice_hours * 3_600_000
     with parts().database.writing() as session:
-        check_unchanged(lambda: _view(queries.event(session, organisation(), event_id, lock=True)))
+        check_unchanged(lambda: _view(session, queries.event(session, organisation(), event_id, lock=True)))
         row = service.change_event(
             session, organisation(), event_id, json_data.changes(), context(), short_notice_ms=short_notice_ms
         )
-        return tagged(_view(row))
+        return tagged(_view(session, row))
 
 
 def _check_owner(owner_id: str | None) -> None:
@@ -125,7 +126,7 @@ def _transition(path: str, target: EventStatus, summary: str) -> Callable[..., s
             issued = queries.event(session, organisation(), event_id, lock=True).tickets_issued
             row = replacing.change_status(session, organisation(), event_id, target, context(), reason=reason, by=by)
             affected = issued if action is Action.CALL_OFF else None
-            return _view(row).model_copy(update={"tickets_affected": affected})
+            return _view(session, row).model_copy(update={"tickets_affected": affected})
 
     transition.__name__, transition.__doc__ = path.replace("-", "_"), summary
     view = bp.input(body)(bp.output(schemas.EventView)(transition))
@@ -161,7 +162,7 @@ def reschedule(event_id: str, json_data: schemas.NewDate) -> schemas.EventView:
             move_times=json_data.move_times,
             reason=json_data.reason,
         )
-        return _view(row)
+        return _view(session, row)
 
 
 @bp.post("/events/<event_id>/empty-house")
@@ -172,7 +173,7 @@ def empty_house(event_id: str, json_data: schemas.Why) -> schemas.EventView:
     """Discard all admissions so far: nobody is inside, no entry is used."""
     with parts().database.writing() as session:
         row = status.empty_venue(session, organisation(), event_id, context(), reason=json_data.reason)
-        return _view(row)
+        return _view(session, row)
 
 
 @bp.get("/events/<event_id>/zones")

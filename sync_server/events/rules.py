@@ -156,17 +156,34 @@ def mark(event: Any) -> Mark | None:
     return "postponed" if event.status == EventStatus.POSTPONED else None
 
 
-def sale_status(event: Any, now: Millis) -> str:
-    """upcoming, on_sale, sold_out, cancelled or closed, of a row with the columns of an event; never stored."""
+@dataclass(frozen=True, slots=True)
+class ForSale:
+    """What the ticket types of an event offer: those whose own sale is not over."""
+
+    left: bool
+    begins_at: Millis | None  # when the first of them is sold; None: as soon as the event is on sale
+
+
+def sale_status(event: Any, for_sale: ForSale | None, now: Millis) -> str:
+    """upcoming, on_sale, sold_out, cancelled or closed, of a row with the columns of an event; never stored.
+
+    Where there are no tickets (`for_sale` is None), nothing is on sale, nor will be at a known time: unless joining
+    happens elsewhere.
+    """
     status = EventStatus(event.status)
     if status is EventStatus.CANCELLED:
         return "cancelled"
     if status in CLOSED_STATUSES or now > event.sale_end_at:
         return "closed"
+    if event.participants_elsewhere:
+        for_sale = ForSale(left=True, begins_at=None)
     capacity = effective_capacity(event.capacity, event.venue_capacity, event.layout_capacity)
-    if capacity and event.least_issued >= capacity:
+    if (capacity and event.least_issued >= capacity) or (for_sale is not None and not for_sale.left):
         return "sold_out"
-    on_sale = sells(status, event.rescheduled_at, event.sale_start_at, event.sale_end_at, now)
+    if for_sale is None:
+        return "upcoming" if status is EventStatus.DRAFT else "closed"
+    begun = for_sale.begins_at is None or for_sale.begins_at <= now
+    on_sale = begun and sells(status, event.rescheduled_at, event.sale_start_at, event.sale_end_at, now)
     return "on_sale" if on_sale else "upcoming"
 
 

@@ -11,7 +11,7 @@ from shared.clock import Millis
 from shared.lifecycle import EventStatus
 from sync_server.events.cover_images.cover_schemas import CoverView, cover_views
 from sync_server.events.models import EventRecord
-from sync_server.events.rules import Mark, mark, sale_status
+from sync_server.events.rules import ForSale, Mark, mark, sale_status
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import Settings
@@ -249,12 +249,14 @@ class EventView(EditedView):
     archived_at: IsoTime | None
 
 
-def event_view(row: EventRecord, now: Millis, joined: Mapping[str, int] | None = None) -> EventView:
-    """An event as organisers see it."""
+def event_view(
+    row: EventRecord, for_sale: ForSale | None, now: Millis, joined: Mapping[str, int] | None = None
+) -> EventView:
+    """An event as organisers see it, with what its ticket types offer."""
     covers = cover_views(row.cover_images, row.cover_alts)
     return EventView.of(
         row,
-        sale_status=sale_status(row, now),
+        sale_status=sale_status(row, for_sale, now),
         mark=mark(row),
         days=days(row),
         joined_elsewhere=None if joined is None else joined.get(row.id, 0),

@@ -19,7 +19,7 @@ from sync_server.plumbing.api.schemas import iso, iso_or_none
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.prepared import from_json
 from sync_server.tickets import in_lists
-from sync_server.tickets.in_lists import Offered
+from sync_server.tickets.in_lists import InList, Offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Related:
 
     organisers: Mapping[str, tuple[str, str]]  # slug and name
     joined: Mapping[str, int]
-    offered: Mapping[EventKey, Offered | None]  # events without any tickets are left out
+    tickets: Mapping[EventKey, InList]  # events without any are left out
     now: Millis
 
 
@@ -40,7 +40,7 @@ def card_payloads(session: Session, cards: Sequence[Card], now: Millis) -> list[
     organisers = accounts.names(session, {card.organisation_id for card in cards})
     joined = outbox.joined_elsewhere(session, joinable) if joinable else {}
     several_days = {_key(card): len(days(card)) > 1 for card in cards}
-    related = Related(organisers, joined, in_lists.offered(session, several_days, now), now)
+    related = Related(organisers, joined, in_lists.in_lists(session, several_days, now), now)
     return [_item(card, related) for card in cards]
 
 
@@ -59,7 +59,7 @@ def page_payload(session: Session, card: Card, now: Millis) -> dict[str, Any]:
 
 def _item(card: Card, related: Related) -> dict[str, Any]:
     slug, name = related.organisers[card.organisation_id]
-    offered = related.offered.get(_key(card))
+    tickets = related.tickets.get(_key(card))
     return {
         "id": card.id,
         "slug": card.slug,
@@ -67,8 +67,8 @@ def _item(card: Card, related: Related) -> dict[str, Any]:
         "category": card.category,
         "organisation": {"slug": slug, "name": name},
         "status": card.status,
-        "sale_status": _sale_status(card, related),
-        "offer": None if offered is None else asdict(offered),
+        "sale_status": sale_status(card, None if tickets is None else tickets.for_sale, related.now),
+        "offer": None if tickets is None or tickets.offered is None else _offer(tickets.offered),
         "mark": mark(card),
         "start_at": iso(card.start_at),
         "end_at": iso(card.end_at),
@@ -89,11 +89,8 @@ def _key(card: Card) -> EventKey:
     return EventKey(card.organisation_id, card.id)
 
 
-def _sale_status(card: Card, related: Related) -> str:
-    """What visitors are told: where there are no tickets, nothing is on sale, nor will be at a known time."""
-    status = sale_status(card, related.now)
-    sells = _key(card) in related.offered or card.participants_elsewhere
-    return status if sells or status == "sold_out" else "closed"
+def _offer(offered: Offered) -> dict[str, Any]:
+    return asdict(offered) | {"begins_at": iso_or_none(offered.begins_at)}
 
 
 def _covers(card: Card) -> list[dict[str, str]]:

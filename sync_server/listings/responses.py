@@ -14,7 +14,6 @@ from shared.clock import Millis
 from shared.errors import InvalidRequest, NotFound
 from sync_server.accounts import queries as accounts
 from sync_server.events import public_queries as events
-from sync_server.events.rules import sale_status
 from sync_server.listings import cursors, event_json, queries
 from sync_server.listings.queries import Filter
 from sync_server.plumbing.caching import cache
@@ -119,10 +118,10 @@ def similar(parts: Parts, event_id: str) -> bytes:
             wanted = Filter(fold(card.city), fold(card.category), *near)
             numbers = queries.latest(session, wanted, None, limit=SIMILAR_READ, now=now).numbers
             found = [each for each in events.cards(session, numbers) if each.id != card.id]
-            on_sale = [each for each in found if sale_status(each, now) == "on_sale"]
-            nearest = sorted(on_sale, key=lambda each: (abs(each.start_at - card.start_at), each.number))
-            items = event_json.card_payloads(session, nearest[:MAX_SIMILAR], now)
-            return orjson.dumps({"audience": "public", "items": items})
+            nearest = sorted(found, key=lambda each: (abs(each.start_at - card.start_at), each.number))
+            items = event_json.card_payloads(session, nearest, now)
+            on_sale = [each for each in items if each["sale_status"] == "on_sale"]
+            return orjson.dumps({"audience": "public", "items": on_sale[:MAX_SIMILAR]})
 
     return parts.cache.fetch(cache.public_key("event", f"{event_id}:similar"), cache.FEED, load)
 

@@ -76,11 +76,15 @@ class CoverView(BaseModel):
 
 
 class OfferedView(BaseModel):
-    """What the shop offers of an event: the cheapest ticket with its fee, and whether any tickets are left."""
+    """What the shop offers of an event: the cheapest ticket with its fee, and whether any tickets are left.
+
+    `begins_at` is when the first ticket type is sold, where its own sale begins later than now.
+    """
 
     from_cents: int
     currency: str
     left: bool
+    begins_at: str | None
 
 
 class CardView(BaseModel):

@@ -75,6 +75,13 @@ def _price(event: Mapping[str, Any], page: Page) -> str:
     return page.t("tickets.from", sum=page.style().amount(offer["from_cents"], offer["currency"]))
 
 
+def sale_begins(event: Mapping[str, Any]) -> Millis | None:
+    """When the first ticket can be bought, of an event whose sale is to come and whose beginning is known."""
+    starts = [event["sale_start_at"], event["offer"]["begins_at"] if event["offer"] else None]
+    known = [millis(each) for each in starts if each]
+    return max(known) if known and event["sale_status"] == "upcoming" else None
+
+
 def mark_of(event: Mapping[str, Any], page: Page) -> Mark | None:
     """The one thing to know before opening an event; nothing where it can simply be bought."""
     t, style = page.t, page.style(event["timezone"])
@@ -84,8 +91,9 @@ def mark_of(event: Mapping[str, Any], page: Page) -> Mark | None:
         return Mark("bad", t("mark.sold_out"))
     if event["mark"] == "rescheduled":
         return Mark("info", t("mark.rescheduled"))
-    if event["sale_status"] == "upcoming" and event["sale_start_at"]:
-        return Mark("info", t("mark.upcoming", when=style.moment(millis(event["sale_start_at"]))))
+    begins = sale_begins(event)
+    if begins:
+        return Mark("info", t("mark.upcoming", when=style.moment(begins)))
     if event["sale_status"] in {"upcoming", "closed"}:
         return Mark("", t("mark.closed"))
     return None

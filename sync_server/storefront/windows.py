@@ -25,6 +25,7 @@ from sync_server.plumbing.parts import Parts
 from sync_server.queueing import queries as queueing
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import find_event_plan
+from sync_server.storefront.cards import sale_begins
 from sync_server.storefront.shops import Shop
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import TicketType
@@ -54,6 +55,7 @@ class TypeOffer:
     opened_by_code: bool
     sale_start_at: int | None
     sale_end_at: int | None
+    over: bool  # its own sale is
     left: int
     days: Mapping[str, int]  # how many are left on each of its days, by date; empty at an event of one day
     every_day: bool  # it is for all days of the event
@@ -112,6 +114,11 @@ class Window:
             return False
         early = any(each.opened_by_code and each.most for each in self.types)
         return self.event["sale_status"] == "on_sale" or (self.event["sale_status"] == "upcoming" and early)
+
+    @property
+    def begins(self) -> int | None:
+        """When the first ticket can be bought, where that is to come and known."""
+        return sale_begins(self.event) if self.event["mark"] != "postponed" else None
 
     @property
     def sells(self) -> bool:
@@ -206,11 +213,18 @@ def type_offers(session: Session, event: EventKey, redeemed: Redeemed, now: int)
     )
     left = {row.number: remaining(row) for row in sold}
     views = {row.number: offer_view(row, left[row.number], redeemed, now, begun=begun) for row in sold}
-    return [_offer(row, views[row.number], left[row.number], plan, zones) for row in sold]
+    over = {row.number: row.sale_end_at is not None and now > row.sale_end_at for row in sold}
+    return [_offer(row, views[row.number], left[row.number], plan, zones, over=over[row.number]) for row in sold]
 
 
 def _offer(
-    row: TicketType, shown: OfferView, remaining: Remaining, plan: SeatPlan | None, zones: Mapping[int, str]
+    row: TicketType,
+    shown: OfferView,
+    remaining: Remaining,
+    plan: SeatPlan | None,
+    zones: Mapping[int, str],
+    *,
+    over: bool,
 ) -> TypeOffer:
     zone = _zone_in_layout(row, plan)
     return TypeOffer(
@@ -227,6 +241,7 @@ def _offer(
         opened_by_code=shown.opened_by_code,
         sale_start_at=row.sale_start_at,
         sale_end_at=row.sale_end_at,
+        over=over,
         left=remaining.most,
         days=remaining.by_day,
         every_day=remaining.every_day,

@@ -7,6 +7,7 @@ from apiflask import APIBlueprint
 from sync_server.events import queries, schemas
 from sync_server.events.lifecycle import replacing
 from sync_server.events.relocation import moving, relocation_schemas
+from sync_server.events.views import event_view
 from sync_server.plumbing.api.edits import check_unchanged
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
@@ -24,7 +25,7 @@ def move(event_id: str, json_data: relocation_schemas.NewEventVenue) -> schemas.
     request = moving.MoveRequest(json_data.venue_id, json_data.reason, json_data.consent)
     with parts().database.writing() as session:
         row = moving.move(session, organisation(), event_id, request, context(), sealer=parts().sealer)
-        return schemas.event_view(row, parts().clock())
+        return event_view(session, row, parts().clock())
 
 
 @bp.put("/replacement")
@@ -35,9 +36,9 @@ def replace(event_id: str, json_data: relocation_schemas.Replacement) -> schemas
     """Name the event that replaces a postponed or cancelled one; null removes the link."""
     with parts().database.writing() as session:
         check_unchanged(
-            lambda: schemas.event_view(queries.event(session, organisation(), event_id, lock=True), parts().clock())
+            lambda: event_view(session, queries.event(session, organisation(), event_id, lock=True), parts().clock())
         )
         row = replacing.replace(
             session, organisation(), event_id, json_data.event_id, context(), reason=json_data.reason
         )
-        return schemas.event_view(row, parts().clock())
+        return event_view(session, row, parts().clock())

@@ -9,6 +9,7 @@ from sync_server.events import queries, schemas, series_queries
 from sync_server.events.lifecycle import deleting
 from sync_server.events.series import copying, recurrence, series_schemas
 from sync_server.events.snapshot_rows import window
+from sync_server.events.views import event_view, event_views
 from sync_server.plumbing.api.idempotency import once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
@@ -26,7 +27,7 @@ def copy(session: Session, event_id: str, json_data: series_schemas.CopyOf) -> s
     """Copy an event to another date, as a draft with nothing sold."""
     request = copying.CopyRequest(**json_data.model_dump())
     row = copying.copy_event(session, organisation(), event_id, request, context())
-    return schemas.event_view(row, parts().clock())
+    return event_view(session, row, parts().clock())
 
 
 @bp.post("/events/<event_id>/series")
@@ -38,7 +39,7 @@ def repeat(session: Session, event_id: str, json_data: series_schemas.NewSeries)
     """Create up to a hundred copies of an event at once, by a rule or by dates: all of them or none."""
     starts = _starts(session, event_id, json_data)
     group, rows = copying.repeat_event(session, organisation(), event_id, starts, context())
-    items = [schemas.event_view(row, parts().clock()) for row in rows]
+    items = event_views(session, rows, parts().clock())
     return series_schemas.SeriesMade(recurrence_group_id=group, items=items)
 
 

@@ -282,6 +282,21 @@ def test_nothing_to_sell_is_said_in_the_list_and_on_the_page(on_sale: Callable[.
     assert "There are no tickets for this event here" in browser.get(evening.path) and "Continue" not in browser.words
 
 
+def test_tickets_that_come_later_say_when_and_those_that_are_over_say_so(on_sale: Callable[..., Evening]) -> None:
+    now = TIMES["start_at"] - 30 * DAY
+    over = FREE | {"name": "Early bird", "sale_start_at": now - 2 * DAY, "sale_end_at": now - DAY}
+    evening = on_sale(over, FREE | {"name": "Regular", "sale_start_at": now + DAY})
+    browser = evening.browser()
+    assert "On sale from Sun, 5 Jul 2026, 18:00" in browser.get("/o/marquee"), browser.words
+    said = browser.get(evening.path)
+    assert "The sale has not begun yet" in said and "Continue" not in said
+    assert said.count("On sale from Sun, 5 Jul 2026, 18:00") == 2, said
+    evening.app_server.advance(DAY)
+    evening.app_server.parts.cache.invalidate_family("public", "shop")
+    assert "Early bird" in browser.get(evening.path) and "No longer on sale" in browser.words
+    assert "How many “Regular”" in browser.words and "On sale from" not in browser.words
+
+
 def test_drafts_and_events_of_others_are_not_there(evening: Evening, api: ApiClient) -> None:
     api.post(f"/api/events/{evening.event['id']}/unpublish", {}, 200)
     evening.app_server.organisation("other")
