@@ -59,6 +59,11 @@ def stuck(last: Condition) -> Condition:
     return replace(last, ready=False, why=STUCK, warnings=(STUCK, *last.warnings))
 
 
+def not_yet(last: Condition, why: str) -> Condition:
+    """The condition of a gate that is starting, and what it does or waits for."""
+    return replace(last, ready=False, why=why)
+
+
 def _own_warnings(status: JsonObject) -> tuple[str, ...]:
     return tuple(line for line in sequence(status.get("warnings")) if isinstance(line, str))
 

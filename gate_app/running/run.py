@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -22,10 +21,9 @@ from gate_app.command_line.commands import sync_line
 from gate_app.command_line.printing import print_json, print_message
 from gate_app.gate_context import GateContext
 from gate_app.indicators import Indicators
-from gate_app.installation.config import ReaderSettings
 from gate_app.journal.scrubber import JournalScrubber
+from gate_app.running.opening import being_opened, open_readers, readers_wanted
 from gate_app.running.outputs import open_outputs, parties_of
-from gate_app.running.scanner_pipe import feed_from_pipe
 from gate_app.running.service_watch import ALIVE, READY, STOPPING, ServiceWatch
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
@@ -41,13 +39,10 @@ from gate_app.status import admitted_and_refused, status
 from gate_app.storage.database import has_room
 from gate_app.supervision.desk import Desk
 from gate_app.sync.worker import Worker
-from hardware.devices import open_reader
-from hardware.fakes import FakeReader
 from hardware.ports import CodeReader, DeviceError, LivePicture
 from hardware.reading import readings
 from shared.admission import Mode, Verdict
-from shared.errors import GatehouseError, SettingsError
-from shared.tickets import looks_like_ticket
+from shared.errors import GatehouseError
 from shared.words.wording import language_of
 
 STATUS_EVERY_S = 2.0
@@ -98,12 +93,15 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         outputs, turns = open_outputs(context, feed, cleanup)
         lamp = LampAndScreen(outputs, feed, turns, badges)
         parties = parties_of(context, feed, turns, stop)
-        readers = _open_readers(context, kinds, feed, stop, cleanup)
+        desk = context.desk(lamp, partial(feed.fault, "info"), parties, feed.taken_back, badges)
+        wanted, cameras, watch = readers_wanted(context, kinds), dict[str, LivePicture](), ServiceWatch(os.environ)
+        feed.starting(being_opened(wanted))
+        pictures = LivePictures(cameras, context.config.screen_picture)
+        served = _open_screen(context, feed, desk, pictures, port=screen_port, stop=stop, cleanup=cleanup)
+        readers = open_readers(context, wanted, feed, stop, cleanup, patient=watch.watches)
+        cameras |= {reader.name: reader for _, reader in readers if isinstance(reader, LivePicture)}
         context.health.readers = tuple(f"{settings.kind}: {reader.name}" for settings, reader in readers)
         context.health.faults = feed.faults
-        desk = context.desk(lamp, partial(feed.fault, "info"), parties, feed.taken_back, badges)
-        pictures = live_pictures(context, readers)
-        _open_screen(context, feed, desk, pictures, port=screen_port, stop=stop, cleanup=cleanup)
         serve = partial(_serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking, badges=badges)
         threads = [
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
@@ -114,7 +112,8 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         _start_sync(context, stop, print_message, cleanup)
         for thread in threads:
             thread.start()
-        watch = ServiceWatch(os.environ)
+        feed.starting("")
+        print_message(served)
         watch.tell(READY)
         _supervise(context, feed, stop, desk, watch)
         watch.tell(STOPPING)
@@ -161,45 +160,6 @@ def _open_badges(context: GateContext, feed: Feed, stop: threading.Event, cleanu
     return queue
 
 
-def _open_readers(
-    context: GateContext, kinds: tuple[str, ...], feed: Feed, stop: threading.Event, cleanup: ExitStack
-) -> list[tuple[ReaderSettings, CodeReader]]:
-    all_settings = tuple(ReaderSettings.model_validate({"kind": kind}) for kind in kinds) or context.config.readers
-    if not all_settings:
-        raise SettingsError(f"No reader is configured. Use --reader, or add one to {context.home.settings}.")
-    return [(settings, _open_reader(context, settings, feed, stop, cleanup)) for settings in all_settings]
-
-
-def _open_reader(
-    context: GateContext, settings: ReaderSettings, feed: Feed, stop: threading.Event, cleanup: ExitStack
-) -> CodeReader:
-    try:
-        reader = open_reader(settings.options, context.host.monotonic, stop, feed.hint, looks_like_ticket)
-    except DeviceError as why:
-        raise SettingsError(str(why)) from why
-    cleanup.callback(reader.close)
-    if isinstance(reader, FakeReader):
-        pipe = context.home.folder / "scanner"
-        thread = _thread("scanner pipe", lambda: _feed_from_pipe(pipe, reader, stop, feed))
-        cleanup.callback(_join, [thread], stop)
-        thread.start()
-        print_message(f"Simulated scanner: write codes to {pipe}, one per line")
-    return reader
-
-
-def _feed_from_pipe(pipe: Path, reader: FakeReader, stop: threading.Event, feed: Feed) -> None:
-    try:
-        feed_from_pipe(pipe, reader.scan, stop)
-    except OSError as why:
-        feed.fault(reader.name, f"The simulated scanner has no pipe: {why.strerror}.")
-
-
-def live_pictures(context: GateContext, readers: Iterable[tuple[ReaderSettings, CodeReader]]) -> LivePictures:
-    """The cameras among the readers, for the screens that may show them."""
-    cameras = {reader.name: reader for _, reader in readers if isinstance(reader, LivePicture)}
-    return LivePictures(cameras, context.config.screen_picture)
-
-
 def _open_screen(
     context: GateContext,
     feed: Feed,
@@ -209,7 +169,8 @@ def _open_screen(
     port: int | None,
     stop: threading.Event,
     cleanup: ExitStack,
-) -> None:
+) -> str:
+    """Opens what people see of this gate; returns where, for the log."""
     config = context.config
     if port is None:
         _open_control(context, desk, "", cleanup)
@@ -217,7 +178,7 @@ def _open_screen(
             cleanup.callback(feed.wake)
             language = language_of(config.language)
             _thread("terminal", lambda: terminal.show(feed.views(stop), Console(), stop, language)).start()
-        return
+        return ""
     screen = ScreenServer(
         feed,
         config.screen_host,
@@ -229,7 +190,7 @@ def _open_screen(
     ).open()
     cleanup.callback(screen.close)
     _open_control(context, desk, address_for_others(config.screen_host, screen.port), cleanup)
-    print_message(f"The gate's screen: {screen.address}")
+    return f"The gate's screen: {screen.address}"
 
 
 def _open_control(context: GateContext, desk: Desk, screens_at: str, cleanup: ExitStack) -> None:

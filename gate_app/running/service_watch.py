@@ -18,6 +18,11 @@ class ServiceWatch:
         name = environment.get("NOTIFY_SOCKET", "")
         self._address = "\0" + name[1:] if name.startswith("@") else name
 
+    @property
+    def watches(self) -> bool:
+        """Whether a service manager started this gate, and starts it again when it ends."""
+        return bool(self._address)
+
     def tell(self, state: str) -> None:
         """Sends one state. A manager that cannot be reached is none of the guests' concern."""
         if self._address:

@@ -28,7 +28,7 @@ from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gate_app.display.announcement import Announcement, Tone, announce
-from gate_app.display.condition import condition, stuck
+from gate_app.display.condition import Condition, condition, not_yet, stuck
 from gate_app.display.json_fields import JsonObject, text
 from gate_app.display.party import each_of, party_view
 from gate_app.display.view import View
@@ -54,6 +54,7 @@ class Feed:
         self._heard_ns = monotonic_ns()
         self._changed = threading.Condition()
         self._faults: dict[str, str] = {}
+        self._starting = ""
         self._status: JsonObject = {}
         self._zone: tzinfo = UTC
         self._shown_ns = 0
@@ -79,7 +80,7 @@ class Feed:
             self._heard_ns = self._monotonic_ns()
             self._status = dict(status)
             self._zone = zone_named(text(status, "timezone"))
-            self._change(condition=condition(self._status, self._faults))
+            self._change(condition=self._condition())
 
     def fault(self, device: str, happened: str | None) -> None:
         """Records that a device failed, or with None that it works again."""
@@ -90,7 +91,13 @@ class Feed:
                 self._faults.pop(device, None)
             else:
                 self._faults[device] = happened
-            self._change(condition=condition(self._status, self._faults))
+            self._change(condition=self._condition())
+
+    def starting(self, doing: str) -> None:
+        """Shows what a gate that is starting does or waits for; with nothing to say it has started."""
+        with self._changed:
+            self._starting = doing
+            self._change(condition=self._condition())
 
     @property
     def zone(self) -> tzinfo:
@@ -152,6 +159,10 @@ class Feed:
         """Wakes everybody who waits, so that they check their stop events."""
         with self._changed:
             self._changed.notify_all()
+
+    def _condition(self) -> Condition:
+        now = condition(self._status, self._faults)
+        return not_yet(now, self._starting) if self._starting else now
 
     def _after(self, seen: int, stop: threading.Event, timeout_s: float) -> View:
         with self._changed:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scripts.processes.ports import free_port
 from tests.gate_builders import a_code
 from tests.journeys.test_gate_killed import a_gate_of_tonight
 
@@ -83,3 +87,58 @@ def test_a_missing_reader_is_reported_and_nothing_starts(home: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "serial" in done.stderr
+
+
+def what_the_screen_says(port: int) -> tuple[bool, str]:
+    """Whether the gate on this port is ready, and why not; waits until its screen is served."""
+    pause = threading.Event()
+    for _ in range(300):
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/view", timeout=TIMEOUT_S) as view:
+            condition = json.load(view)["condition"]
+            return condition["ready"], condition["why"]
+        pause.wait(0.1)
+    pytest.fail("the screen was never served")
+
+
+def test_a_service_says_on_its_screen_what_is_missing_and_works_once_it_is_plugged_in(
+    home: Path, tmp_path: Path
+) -> None:
+    camera, manager_at, port = tmp_path / "camera", tmp_path / "manager", free_port()
+    (home / "gate.toml").write_text(f'[[readers]]\nkind = "camera"\nname = "lane"\nsource = "program:{camera}"\n')
+    command = [sys.executable, "-m", "gate_app", "run", "--screen", str(port), "--home", str(home)]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, ExitStack() as cleanup:
+        manager.bind(str(manager_at))
+        manager.settimeout(TIMEOUT_S)
+        service = subprocess.Popen(command, env=os.environ | {"NOTIFY_SOCKET": str(manager_at)})
+        cleanup.callback(service.wait, TIMEOUT_S)
+        cleanup.callback(service.terminate)
+        pause, said = threading.Event(), (False, "")
+        while "There is no camera" not in said[1]:
+            assert service.poll() is None, "it went away instead of waiting"
+            said = what_the_screen_says(port)
+            assert not said[0]
+            pause.wait(0.05)
+        camera.write_text("#!/bin/sh\nexec sleep 600\n")
+        camera.chmod(0o700)
+        assert manager.recv(100) == b"READY=1"
+        assert what_the_screen_says(port) == (True, "")
+
+
+def test_a_service_that_waits_for_a_reader_ends_when_it_is_told_to(home: Path) -> None:
+    port = free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "gate_app",
+        "run",
+        "--reader",
+        "camera",
+        "--screen",
+        str(port),
+        "--home",
+        str(home),
+    ]
+    service = subprocess.Popen(command, env=os.environ | {"NOTIFY_SOCKET": str(home / "nobody")})
+    what_the_screen_says(port)
+    service.terminate()
+    assert service.wait(TIMEOUT_S) == 0
