@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from shared.reasons import ADMITTING, Reason
 from shared.tickets import ReadTicket, Refusal
@@ -29,8 +31,7 @@ class Mode(StrEnum):
     TEST = "test"
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """An admitted, real movement of one ticket that was not annulled (see shared.movements)."""
 
     at: int
@@ -68,8 +69,7 @@ class Override:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """Everything one decision depends on."""
 
     now: int
@@ -95,11 +95,10 @@ class Attempt:
     other_event: str = ""  # name and time of the event the ticket is for, if known
     doors_opened: bool = False  # a supervisor opened the doors of this event on this device
     gate_opened: bool = False  # likewise a closed gate
-    local_time: LocalTime = field(default=local_moment, compare=False, repr=False)  # for messages only
+    local_time: LocalTime = local_moment  # for messages only
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The decision on one presentation."""
 
     reason: Reason

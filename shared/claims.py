@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from struct import Struct
+
+import msgspec
 
 from shared import parties
 from shared.errors import InvalidRequest
@@ -69,8 +70,7 @@ _ENTITLEMENTS = {kind.value: kind for kind in Entitlement}
 _FLAGS = tuple(TicketFlags(value) for value in range(256))
 
 
-@dataclass(frozen=True, slots=True)
-class Ticket:
+class Ticket(msgspec.Struct, frozen=True):
     """The claims of one ticket, exactly as they are signed."""
 
     key_id: int

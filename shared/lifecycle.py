@@ -163,7 +163,7 @@ def scanning_limits(event: EventRow) -> tuple[int, ...]:
     """All moments at which the result of `scanning` or `rehearsing` may change."""
     window = rescheduled_window(event) or ()
     ends = (window[0], window[1] + 1) if window else ()
-    return tuple(one for one in (event.go_live_at, event.end_at_auto, *ends) if one is not None)
+    return tuple([one for one in (event.go_live_at, event.end_at_auto, *ends) if one is not None])
 
 
 def diagram() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from shared.attempts import Attempt, Direction
 from shared.movements import NEVER_CAME, Attendance, attendance
@@ -10,8 +10,7 @@ from shared.tickets import ReadTicket, Ticket
 from shared.wire.snapshot import EventRow, TicketRow
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """The input of rows 5 to 11."""
 
     attempt: Attempt

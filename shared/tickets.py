@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec import Struct
 
 from shared import base32, claims, parties
 from shared.claims import Entitlement, Ticket, TicketFlags
@@ -41,8 +42,7 @@ _SIGNATURE = 64
 _SHORTEST = claims.HEAD.size + _SIGNATURE
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTicket:
+class ReadTicket(Struct, frozen=True):
     """A code with a valid signature."""
 
     ticket: Ticket

@@ -10,6 +10,7 @@ from typing import Any
 
 from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec import structs
 
 from gate_app.gate_context import GateContext, HostEnvironment, open_gate_context
 from gate_app.installation.assignments import AssignmentStore, EventAssignment
@@ -62,7 +63,7 @@ SERVER_KEY = a_key("server key")
 def a_ticket(number: int = 1, **changes: Any) -> Ticket:
     """A valid ticket's claims."""
     claims = Ticket(3, EVENT, ticket_id_of(number), 1, (EVENING - 48 * HOUR) // 1000, 1, STALLS, number)
-    return replace(claims, **changes)
+    return structs.replace(claims, **changes)
 
 
 def ticket_id_of(number: int) -> int:

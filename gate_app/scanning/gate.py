@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from msgspec import structs
+
 from gate_app.clock.time_format import iso
 from gate_app.clock.time_keeper import Moment, TimeKeeper
 from gate_app.journal import history
@@ -206,7 +208,7 @@ class Gate:
             committed = True
         except StorageError:
             # An admission that cannot be recorded is no admission.
-            verdict = decide(replace(gathered.attempt, readiness=Readiness(can_record=False)))
+            verdict = decide(structs.replace(gathered.attempt, readiness=Readiness(can_record=False)))
             result = answer(gathered, verdict, presentation.reader)
             seq, committed = None, False
         result["seq"], result["committed"] = seq, committed

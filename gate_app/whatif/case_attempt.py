@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec import structs
 
 from gate_app.clock.time_format import local_time
 from gate_app.scanning.gathering import as_member
@@ -71,7 +72,7 @@ def code_of_party(case: Case, party: tuple[PartyTicket, ...]) -> ReadParty | Ref
     outer = _ticket(case, _event(case))
     claims = party_claims(outer.key_id, outer.event_number, outer.issued_at, members)
     extensions = (*claims.extensions, *outer.extensions)
-    found = read_party_or_ticket(_text(case, replace(claims, extensions=extensions)), _ring())
+    found = read_party_or_ticket(_text(case, structs.replace(claims, extensions=extensions)), _ring())
     # Only a ticket's code is read as a ticket: whatever else was signed here has members.
     return found if isinstance(found, ReadParty | Refusal) else Refusal(Reason.UNREADABLE)
 

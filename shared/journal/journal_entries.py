@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from hashlib import sha256
 from operator import attrgetter
@@ -49,41 +48,6 @@ MAX_TEXT = 1_000
 _HASH_DOMAIN = b"gatehouse:entry:1\x00"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of a device's journal. The order of fields is that of the canonical bytes; fields are only appended."""
-
-    device: int
-    branch: int
-    seq: int
-    kind: str
-    event: int  # event number, 0: none
-    gate: int
-    reader: str
-    operator: str
-    ticket_id: int  # 0: none
-    issue: int
-    code_hash: bytes  # 16 bytes, b"" if it was not one of our codes
-    direction: str
-    mode: str
-    admitted: bool
-    reason: str
-    notices: tuple[str, ...]
-    override_by: int  # supervisor's number, 0: none
-    override_reason: str
-    override_denial: str  # the reason that was overridden
-    wall: int  # device wall clock, ms
-    monotonic: int  # ms since boot
-    boot: bytes  # 8 bytes
-    offset: int  # estimated true time minus wall, ms
-    uncertainty: int  # ms
-    lineage: bytes
-    revision: int
-    digest: bytes
-    previous: bytes  # 32 bytes
-    details: dict[str, Any] = field(default_factory=dict)
-
-
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Number = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 _Millis = Annotated[
@@ -93,33 +57,36 @@ _Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 _Hash = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 
 
-class _Columns(msgspec.Struct, array_like=True, frozen=True):
-    """The valid values of each column."""
+class Entry(msgspec.Struct, array_like=True, frozen=True):
+    """One entry of a device's journal. The order of fields is that of the canonical bytes; fields are only appended.
+
+    The types say which values are valid in an entry that is read.
+    """
 
     device: _Number
     branch: _Number
     seq: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
     kind: _Text
-    event: _Number
+    event: _Number  # event number, 0: none
     gate: _Number
     reader: _Text
     operator: _Text
-    ticket_id: Annotated[int, msgspec.Meta(ge=0)]
+    ticket_id: Annotated[int, msgspec.Meta(ge=0)]  # 0: none
     issue: _Number
-    code_hash: Annotated[bytes, msgspec.Meta(max_length=16)]
+    code_hash: Annotated[bytes, msgspec.Meta(max_length=16)]  # 16 bytes, b"" if it was not one of our codes
     direction: _Text
     mode: _Text
     admitted: bool
     reason: _Text
     notices: tuple[_Text, ...]
-    override_by: _Number
+    override_by: _Number  # supervisor's number, 0: none
     override_reason: _Text
-    override_denial: _Text
-    wall: _Millis
-    monotonic: Annotated[int, msgspec.Meta(ge=0, le=2**51)]
-    boot: Annotated[bytes, msgspec.Meta(max_length=16)]
-    offset: _Millis
-    uncertainty: Annotated[int, msgspec.Meta(ge=0, le=2**51)]
+    override_denial: _Text  # the reason that was overridden
+    wall: _Millis  # device wall clock, ms
+    monotonic: Annotated[int, msgspec.Meta(ge=0, le=2**51)]  # ms since boot
+    boot: Annotated[bytes, msgspec.Meta(max_length=16)]  # 8 bytes
+    offset: _Millis  # estimated true time minus wall, ms
+    uncertainty: Annotated[int, msgspec.Meta(ge=0, le=2**51)]  # ms
     lineage: Annotated[bytes, msgspec.Meta(max_length=16)]
     revision: _Count
     digest: Annotated[bytes, msgspec.Meta(max_length=16)]
@@ -127,24 +94,23 @@ class _Columns(msgspec.Struct, array_like=True, frozen=True):
     details: dict[str, Any]
 
 
-_columns = attrgetter(*(column.name for column in fields(Entry)))
 _texts = attrgetter(*(name for name, kind in get_type_hints(Entry).items() if kind is str))
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
-_decoder = msgspec.msgpack.Decoder(_Columns)
+_decoder = msgspec.msgpack.Decoder(Entry)
 
 
 def encode(entry: Entry) -> bytes:
     """The canonical bytes: a MessagePack array of the fields in order, in shortest form, keys of `details` sorted."""
-    return _encoder.encode(_columns(entry))
+    return _encoder.encode(entry)
 
 
 def decode(body: bytes) -> Entry:
     """Decodes an entry; columns of later versions are dropped. Raises Unreadable."""
-    columns = strictly(_decoder, body, "A journal entry", MAX_ENTRY_BYTES)
+    entry = strictly(_decoder, body, "A journal entry", MAX_ENTRY_BYTES)
     # No valid text contains a zero byte, and some databases refuse to store it.
-    if "\0" in "".join((*_texts(columns), *columns.notices)):
+    if "\0" in "".join((*_texts(entry), *entry.notices)):
         raise Unreadable("A journal entry contains an invalid text. It was discarded.")
-    return Entry(*msgspec.structs.astuple(columns))
+    return entry
 
 
 def entry_hash(body: bytes) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -20,8 +21,7 @@ from sync_server.revisions.models import RevisionRow, SnapshotRow, SupersededRow
 _CHUNK = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One row from `revision` up to, not including, `until`; None where it is current."""
 
     revision: int

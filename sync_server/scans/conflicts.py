@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
@@ -30,8 +31,7 @@ SEVERITY: dict[ConflictKind, int] = {
 """0 is for information; 4 means that a ticket key may have leaked."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredScan:
+class StoredScan(Struct, frozen=True):
     """One stored entry as reconciliation sees it, and the hash that identifies it among forks."""
 
     judged: Judged

@@ -82,11 +82,11 @@ class Decisions:
 
     def emptied(self, at: Millis) -> Millis:
         """When the venue was last emptied up to this time, by anybody; 0 where never."""
-        return max((one.at for one in self._emptyings if one.at <= at), default=0)
+        return max([one.at for one in self._emptyings if one.at <= at], default=0)
 
     def emptied_on(self, entry: Entry) -> Millis:
         """When the entry's own device last emptied the venue before this entry; 0 where never."""
-        return max((one.at for one in self._emptyings if _precedes(one, entry)), default=0)
+        return max([one.at for one in self._emptyings if _precedes(one, entry)], default=0)
 
 
 def _precedes(one: Decision, entry: Entry) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shared.admission import ENTRY_ROWS, GROUND_ROWS, Attempt, Direction, Mode, Override, Passage, Room, Verdict, decide
 from shared.journal.scans import Entry, EntryKind, annulled_by, encode, zone_of
@@ -15,8 +18,7 @@ from shared.wire.rows import EventRow, GateRow, PolicyRow, TicketRow, TicketType
 from shared.words.as_printed import as_printed
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One entry and what the server knows about it. `fork` is set on every entry that shares its identity."""
 
     entry: Entry
@@ -28,8 +30,7 @@ class Judged:
     ref: int = 0  # the caller's reference, returned unchanged
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """The server's rows that bear on one entry, as they were at one moment."""
 
     organisation: str
@@ -76,8 +77,7 @@ class ConflictKind(StrEnum):
     REFUSED_THOUGH_RIGHT = "refused_though_right"
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True):
     """One entry that contradicts the server's rows or other entries."""
 
     kind: ConflictKind
@@ -87,8 +87,7 @@ class Conflict:
     order_unsure: bool = False  # the clocks cannot tell which came first
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """One real presentation, decided twice."""
 
     of: Judged
@@ -98,8 +97,7 @@ class Outcome:
     guest_right: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Reconciliation:
+class Reconciliation(Struct, frozen=True):
     """The result for all entries of one ticket."""
 
     outcomes: tuple[Outcome, ...] = ()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from shared.errors import Unreadable
 from shared.journal.scans import Entry, EntryKind, decode, entry_hash
@@ -33,8 +36,7 @@ class QuarantineReason(StrEnum):
     EVENT_PUT_AWAY = "event_put_away"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One entry of an upload: its number, its content, and why it is quarantined, if it is."""
 
     seq: int
@@ -45,8 +47,7 @@ class Line:
     event_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HeldEntry:
+class HeldEntry(Struct, frozen=True):
     """An entry that the server has already."""
 
     hash: bytes

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -53,8 +54,7 @@ class Delivery:
         return ActionContext(Actor("device", self.device_id), self.now, database_of(session).entropy)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The outcome of one entry."""
 
     seq: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+from msgspec import Struct
 from sqlalchemy import Table, bindparam, func, select, text, update
 from sqlalchemy.orm import Session
 
@@ -24,8 +24,7 @@ Touched = set[tuple[str, int]]
 """(event id, ticket) pairs that must be reconciled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """An entry that counts, with its corrected time."""
 
     entry: Entry

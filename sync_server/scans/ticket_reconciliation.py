@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -77,8 +78,7 @@ def _fresh(stored: Sequence[Stored], event_id: str, touched: Collection[int]) ->
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Presence:
+class _Presence(Struct, frozen=True):
     """Where the holder of a ticket is, and the movements that count."""
 
     seen: Whereabouts = NOBODY

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec.structs import asdict, replace
 
 from shared import parties
 from shared.claims import CRITICAL, HEAD, LIVE_PROOF_KEY, LONG_DAYS, PARTY, to_bytes

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from shared.journal.scans import GENESIS, Entry, check_chain, correct, encode, entry_hash, head_message, sign_head
 from shared.wire import enrolment, protocol
@@ -104,7 +106,7 @@ def movements() -> list[Any]:
 
 def as_entry(entry: Entry) -> dict[str, Any]:
     """An entry as JSON: bytes as hex, the ticket's id as text."""
-    said = {name: value.hex() if isinstance(value, bytes) else value for name, value in asdict(entry).items()}
+    said = {name: value.hex() if isinstance(value, bytes) else value for name, value in structs.asdict(entry).items()}
     return said | {"ticket_id": str(entry.ticket_id), "notices": list(entry.notices)}
 
 
@@ -126,7 +128,7 @@ def chain(entries: Iterable[Entry]) -> list[Entry]:
     chained: list[Entry] = []
     previous = GENESIS
     for place, entry in enumerate(entries):
-        chained.append(replace(entry, seq=place + 1 if entry.seq == 1 else entry.seq, previous=previous))
+        chained.append(structs.replace(entry, seq=place + 1 if entry.seq == 1 else entry.seq, previous=previous))
         previous = entry_hash(encode(chained[-1]))
     return chained
 
@@ -134,7 +136,7 @@ def chain(entries: Iterable[Entry]) -> list[Entry]:
 def broken() -> dict[str, list[bytes]]:
     """Broken chains, by what was done to them."""
     good = a_journal(*journal())
-    altered = encode(replace(chain(journal())[2], admitted=False))
+    altered = encode(structs.replace(chain(journal())[2], admitted=False))
     return {
         "an entry altered": [*good[:2], altered, *good[3:]],
         "an entry left out": [*good[:2], *good[3:]],

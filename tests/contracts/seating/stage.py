@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import structs
 from sqlalchemy.orm import Session
 
 from shared.admission import decide
@@ -157,4 +158,4 @@ def at_the_gate(app_server: AppServer, concert: Concert, ticket: dict[str, Any],
     zones = {each.number: each for each in rows if isinstance(each, ZoneRow)}
     found = next(each for each in rows if isinstance(each, TicketRow) and each.number == ticket["number"])
     attempt = an_attempt(code=code, organisation=code.organisation, event=event, row=found, zone=zones[found.zone])
-    return decide(replace(attempt, now=app_server.now, snapshot_as_of=app_server.now, **known)).reason
+    return decide(structs.replace(attempt, now=app_server.now, snapshot_as_of=app_server.now, **known)).reason

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from flask import Response
 from flask.testing import FlaskClient
+from msgspec import structs
 
 from shared.journal import scans
 from shared.journal.scans import GENESIS, Entry, EntryKind
@@ -235,8 +236,9 @@ class Gate:
             revision=0,
             digest=b"",
             previous=self.head,
+            details={},
         )
-        return replace(entry, **fields)
+        return structs.replace(entry, **fields)
 
     def anchor(self) -> Entry:
         """A time anchor, as noted at a sync."""

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from msgspec import structs
+
 from shared.admission import Attempt, Direction, Mode, Passage
 from shared.days import event_days
 from shared.tickets import Entitlement, ReadTicket, Ticket, TicketFlags
@@ -30,7 +32,7 @@ def an_event(**changes: Any) -> EventRow:
 
 def a_ticket(**changes: Any) -> Ticket:
     """For the floor, issued the day before, single entry."""
-    return replace(Ticket(1, EVENT, TICKET, 1, ms("2026-07-03T12:00:00+02:00") // 1000, zone=FLOOR), **changes)
+    return structs.replace(Ticket(1, EVENT, TICKET, 1, ms("2026-07-03T12:00:00+02:00") // 1000, zone=FLOOR), **changes)
 
 
 def a_row(**changes: Any) -> TicketRow:
@@ -61,7 +63,7 @@ def a_row(**changes: Any) -> TicketRow:
 
 def a_code(**changes: Any) -> ReadTicket:
     """A believed code of `a_ticket`."""
-    return replace(ReadTicket(a_ticket(), HOUSE, False, b"c" * 16), **changes)
+    return structs.replace(ReadTicket(a_ticket(), HOUSE, False, b"c" * 16), **changes)
 
 
 def an_attempt(**changes: Any) -> Attempt:
@@ -82,7 +84,7 @@ def an_attempt(**changes: Any) -> Attempt:
         snapshot_as_of=ms("19:00"),
         gates=(GATE_A,),
     )
-    return replace(attempt, **changes)
+    return structs.replace(attempt, **changes)
 
 
 def entered(time: str, *, gate: int = 1, device: int = 1, seq: int = 1, zone: int = FLOOR) -> Passage:

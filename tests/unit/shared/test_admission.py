@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from shared.admission import ENTRY_ROWS, EXIT_ROWS, GROUND_ROWS, Direction, Mode, Override, Readiness, Room, decide
 from shared.reasons import ADMITTING, Reason
@@ -159,8 +160,8 @@ def test_a_higher_issue_from_before_the_snapshot_ought_to_be_known() -> None:
 def test_a_ticket_issued_in_the_very_second_of_the_snapshot_may_be_newer() -> None:
     as_of = ms("19:00") + 400
     unknown = an_attempt(row=None, snapshot_as_of=as_of)
-    same_second = replace(unknown, code=a_code(ticket=a_ticket(issued_at=as_of // 1000)))
-    second_before = replace(unknown, code=a_code(ticket=a_ticket(issued_at=as_of // 1000 - 1)))
+    same_second = structs.replace(unknown, code=a_code(ticket=a_ticket(issued_at=as_of // 1000)))
+    second_before = structs.replace(unknown, code=a_code(ticket=a_ticket(issued_at=as_of // 1000 - 1)))
     assert decide(same_second).reason is Reason.ADMITTED
     assert decide(second_before).reason is Reason.NOT_IN_SNAPSHOT
 
@@ -274,14 +275,14 @@ def test_test_mode_knows_no_supervisors() -> None:
 def test_a_limit_exactly_at_the_edge_of_doubt_does_not_hinge() -> None:
     doubtful = an_attempt(row=a_row(not_before=ms("19:29") // 1000), uncertainty=60_000)
     assert decide(doubtful).notices == ()
-    assert decide(replace(doubtful, uncertainty=60_001)).notices == ("clock_uncertain",)
+    assert decide(structs.replace(doubtful, uncertainty=60_001)).notices == ("clock_uncertain",)
 
 
 def test_a_window_shorter_than_the_doubt_is_still_seen() -> None:
     short = a_row(not_before=ms("19:31") // 1000, not_after=ms("19:32") // 1000)
     doubtful = an_attempt(row=short, uncertainty=600_000)
     assert decide(doubtful).reason is Reason.ADMITTED
-    deny = replace(doubtful, policy=PolicyRow(clock_uncertain=WhenUncertain.DENY))
+    deny = structs.replace(doubtful, policy=PolicyRow(clock_uncertain=WhenUncertain.DENY))
     assert decide(deny).reason is Reason.NOT_VALID_YET
 
 

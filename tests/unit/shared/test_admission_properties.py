@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from shared.admission import Attempt, Direction, Mode, Override, Passage, Readiness, Room, decide
 from shared.lifecycle import EventStatus
@@ -138,7 +139,7 @@ attempts = st.builds(
 @given(attempts)
 def test_every_attempt_has_one_answer_and_words_for_it(attempt: Attempt) -> None:
     verdict = decide(attempt)
-    assert verdict == decide(replace(attempt))
+    assert verdict == decide(structs.replace(attempt))
     assert verdict.message.strip()
     assert verdict.admitted is (verdict.reason in ADMITTING)
     assert all(verdict.notices)
@@ -148,11 +149,11 @@ def test_every_attempt_has_one_answer_and_words_for_it(attempt: Attempt) -> None
 @settings(max_examples=300)
 @given(attempts)
 def test_what_test_mode_answers_is_test_ok_or_the_denial_of_the_same_rows(attempt: Attempt) -> None:
-    tested = decide(replace(attempt, mode=Mode.TEST))
+    tested = decide(structs.replace(attempt, mode=Mode.TEST))
     assert tested.reason not in ADMITTING - {Reason.TEST_OK}
     assert tested.overridden is None
     assert "override" not in tested.notices
-    real = decide(replace(attempt, mode=Mode.REAL, override=None, doors_opened=False))
+    real = decide(structs.replace(attempt, mode=Mode.REAL, override=None, doors_opened=False))
     if not tested.admitted and tested.reason not in {Reason.EVENT_ENDED, Reason.EVENT_CANCELLED}:
         # Row 5 is the only one that asks for the mode.
         row_5 = {Reason.EVENT_NOT_LIVE, Reason.EVENT_POSTPONED, Reason.EVENT_ENDED}
@@ -162,9 +163,9 @@ def test_what_test_mode_answers_is_test_ok_or_the_denial_of_the_same_rows(attemp
 @settings(max_examples=300)
 @given(attempts)
 def test_nobody_overrides_rows_0_to_4_and_an_override_never_refuses(attempt: Attempt) -> None:
-    real = replace(attempt, mode=Mode.REAL)
-    plain = decide(replace(real, override=None))
-    turned = decide(replace(real, override=Override(1, "because")))
+    real = structs.replace(attempt, mode=Mode.REAL)
+    plain = decide(structs.replace(real, override=None))
+    turned = decide(structs.replace(real, override=Override(1, "because")))
     if plain.admitted or list(Reason).index(plain.reason) <= list(Reason).index(Reason.WRONG_EVENT):
         assert turned == plain
     else:
@@ -174,7 +175,7 @@ def test_nobody_overrides_rows_0_to_4_and_an_override_never_refuses(attempt: Att
 @settings(max_examples=300)
 @given(attempts)
 def test_an_exit_is_refused_by_rows_0_to_4_or_for_not_being_inside(attempt: Attempt) -> None:
-    verdict = decide(replace(attempt, direction=Direction.EXIT, mode=Mode.REAL))
+    verdict = decide(structs.replace(attempt, direction=Direction.EXIT, mode=Mode.REAL))
     found = list(Reason).index(verdict.reason)
     assert found <= list(Reason).index(Reason.WRONG_EVENT) or verdict.reason in {Reason.NOT_INSIDE, Reason.EXITED}
 
@@ -184,9 +185,9 @@ def test_an_exit_is_refused_by_rows_0_to_4_or_for_not_being_inside(attempt: Atte
 def test_the_order_in_which_history_was_heard_changes_nothing(attempt: Attempt, shuffler: Random) -> None:
     distinct = {(one.device, one.branch, one.seq): one for one in attempt.history}
     fields = list(distinct.values())
-    once = decide(replace(attempt, history=tuple(fields)))
+    once = decide(structs.replace(attempt, history=tuple(fields)))
     shuffler.shuffle(fields)
-    assert decide(replace(attempt, history=tuple(fields))) == once
+    assert decide(structs.replace(attempt, history=tuple(fields))) == once
 
 
 # --- The order of the rows: whatever else is wrong as well, the first row answers ---
@@ -222,7 +223,7 @@ def _wronged(wrongs: tuple[dict[str, object], ...]) -> Attempt:
             readiness = replace(readiness, **{path: value})
         else:
             plain[path] = value
-    return replace(attempt, **parts, **plain, readiness=readiness)
+    return structs.replace(attempt, **parts, **plain, readiness=readiness)
 
 
 @pytest.mark.parametrize("how_many", [1, 2, 3, 4])
@@ -253,4 +254,4 @@ def test_annulled_movements_are_as_if_they_had_never_been(
 ) -> None:
     attempt = an_attempt(row=a_row(entitlement=entitlement), direction=direction)
     history = passages(_movements(entries, annulled=True), b"c" * 16, 1).passages
-    assert decide(replace(attempt, history=history)) == decide(attempt)
+    assert decide(structs.replace(attempt, history=history)) == decide(attempt)

@@ -14,7 +14,7 @@ from tests.unit.shared.wire_builders import a_ticket_row
 def test_every_claim_that_a_row_knows_is_the_rows() -> None:
     row = a_ticket_row(zone=3, seat=4, valid_days=5, limit=6, not_before=7, not_after=8, ticket_type=9)
     said = as_printed(row, 77)
-    both = {field.name for field in fields(Ticket)} & {field.name for field in fields(TicketRow)}
+    both = set(Ticket.__struct_fields__) & {field.name for field in fields(TicketRow)}
     assert len(both) >= 11
     assert {name: getattr(said, name) for name in both} == {name: getattr(row, name) for name in both}
     assert (said.key_id, said.event_number) == (0, 77)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import struct
 from base64 import b32decode
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from shared.errors import InvalidRequest, Unreadable
 from shared.keys import KeyRing, KeyState, TicketKey

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec import structs
 
 from shared.claims import Entitlement, TicketFlags
 from shared.journal.scans import GENESIS, Entry, encode, entry_hash
@@ -131,7 +132,7 @@ def an_entry(**different: Any) -> Entry:
         previous=GENESIS,
         details={"zone": 1},
     )
-    return replace(entry, **different)
+    return structs.replace(entry, **different)
 
 
 def an_anchor(monotonic: int, server: int, rtt: int = 0, **different: Any) -> Entry:
@@ -145,6 +146,6 @@ def a_journal(*entries: Entry) -> list[bytes]:
     bodies: list[bytes] = []
     previous = GENESIS
     for place, entry in enumerate(entries):
-        bodies.append(encode(replace(entry, seq=place + 1 if entry.seq == 1 else entry.seq, previous=previous)))
+        bodies.append(encode(structs.replace(entry, seq=place + 1 if entry.seq == 1 else entry.seq, previous=previous)))
         previous = entry_hash(bodies[-1])
     return bodies

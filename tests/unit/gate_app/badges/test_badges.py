@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gate_app.badges.due import is_due
 from gate_app.badges.queue import TOO_LATE_MS, BadgeQueue
@@ -157,7 +158,7 @@ def test_whoever_a_supervisor_lets_in_gets_one_but_not_a_second(door: PrintingGa
 def test_the_journal_tells_who_gets_one(door: PrintingGate, reason: str, denial: str, due: bool) -> None:
     door.gate.scan(a_code(1))
     entry = door.gate.presentations()[-1]
-    assert is_due(replace(entry, reason=reason, override_denial=denial)) is due
+    assert is_due(structs.replace(entry, reason=reason, override_denial=denial)) is due
 
 
 def test_without_paper_guests_come_in_and_badges_wait(door: PrintingGate) -> None:

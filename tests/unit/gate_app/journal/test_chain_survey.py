@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from gate_app.journal.chain_survey import ChainSurvey, LostRange
 from shared.journal.scans import GENESIS, EntryKind, decode, encode, entry_hash

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from shared.journal import scans
 from shared.journal.scans import GENESIS, Entry, EntryKind
@@ -55,6 +54,7 @@ def an_entry(seq: int, previous: bytes = GENESIS, **fields: object) -> Entry:
         revision=0,
         digest=b"",
         previous=previous,
+        details={},
     )
     return replace(plain, **fields)  # type: ignore[arg-type]  # values of any column
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from shared.claims import Entitlement
 from shared.wire.rows import TicketState
@@ -37,7 +38,7 @@ def sets_of_scans(draw: st.DrawFn) -> list[Judged]:
         )
         device, twin = draw(st.integers(3, 5)), draw(st.booleans())
         scan = a_scan(draw(st.integers(0, 4)), **{"device": device, **different})
-        scans.append(replace(scan, entry=replace(scan.entry, seq=seq if twin else 1)))
+        scans.append(structs.replace(scan, entry=structs.replace(scan.entry, seq=seq if twin else 1)))
     return scans
 
 
