@@ -135,8 +135,9 @@ class ServerInMemory:
                 raise Unavailable("The connection was lost.")
             self.cut_after_frames -= 1
         kind, key = protocol.read_row_mark(query.get("after", [""])[0])
-        keys = sorted(place for place in self.rows if place > (int(kind), key))[: self.frame_limit]
-        last = keys[-1] if len(keys) == self.frame_limit else None
+        beyond = sorted(place for place in self.rows if place > (int(kind), key))
+        keys, ahead = beyond[: self.frame_limit], beyond[self.frame_limit : 2 * self.frame_limit]
+        last, then = (some[-1] if len(some) == self.frame_limit else None for some in (keys, ahead))
         return protocol.SnapshotAnswer(
             event=int(query["event"][0]),
             lineage=self.lineage,
@@ -144,6 +145,7 @@ class ServerInMemory:
             frame=to_frame([self.rows[place] for place in keys]),
             as_of=self.hands.true,
             next=protocol.row_mark(RowKind(last[0]), last[1]) if last else None,
+            then=protocol.row_mark(RowKind(then[0]), then[1]) if then else None,
         )
 
     def _changes(self, body: bytes, _query: dict[str, list[str]], _device: int) -> protocol.Message:

@@ -75,6 +75,7 @@ class SnapshotFetch:
 
     event: int
     after: str = ""
+    then: str = ""  # where the frame after the next one begins, as far as the server could tell
     base: EventAt | None = None  # the position of the first frame
     whole: bool = False
 
@@ -124,6 +125,11 @@ class PullExchange:
             self._pending = PendingRequest.CHANGES
             return _changes(list(self._held.values()), 0 if self.no_waiting else self._wait_s, self._said())
         return self._of_snapshot(self._fetch)
+
+    def guess(self) -> ApiCall | None:
+        """The request after the next one, unless rows come or go before it; None if nobody can tell."""
+        fetch = self._fetch
+        return _frame(fetch.event, fetch.then) if fetch is not None and fetch.then and not fetch.whole else None
 
     def receive(self, status: int, body: bytes) -> Step:
         """Decodes the response. Raises Refused, and Unreadable for a response that does not fit the request."""
@@ -195,8 +201,7 @@ class PullExchange:
             self._pending = PendingRequest.REST
             return _changes([fetch.base], 0, self._said())
         self._pending = PendingRequest.FRAME
-        query = f"event={fetch.event}&after={fetch.after}&limit={FRAME_ROWS}"
-        return ApiCall("GET", SNAPSHOT, "pull", query=query)
+        return _frame(fetch.event, fetch.after)
 
     def _changed(self, answer: ChangesAnswer) -> Changed:
         if answer.assignments_changed:
@@ -212,8 +217,13 @@ class PullExchange:
                 "The server was restored during the download. The snapshot will be fetched again from the beginning."
             )
         base = fetch.base or EventAt(event=answer.event, lineage=answer.lineage, revision=answer.base_revision)
-        self._fetch = replace(fetch, after=answer.next or "", base=base, whole=answer.next is None)
+        after, then = answer.next or "", answer.then or ""
+        self._fetch = replace(fetch, after=after, then=then, base=base, whole=answer.next is None)
         return Framed(answer, first=fetch.base is None, last=answer.next is None)
+
+
+def _frame(event: int, after: str) -> ApiCall:
+    return ApiCall("GET", SNAPSHOT, "pull", query=f"event={event}&after={after}&limit={FRAME_ROWS}")
 
 
 def _changes(events: list[EventAt], wait_s: float, said: Said) -> ApiCall:

@@ -93,11 +93,16 @@ class Puller:
             self._refused(why)
             raise
         if isinstance(step, Framed) and not self.exchange.greets:
-            self._prefetch.start(self.exchange.next_request())
+            self._fetch_on(step)
         self._apply_step(step)
         # Only after hello has compared the marks: an older image must not reuse entry numbers.
         self._anchor(answer, moment)
         self._note_contact(answer)
+
+    def _fetch_on(self, step: Framed) -> None:
+        if step.first:
+            self._prefetch.drop()  # whatever was asked for an earlier snapshot
+        self._prefetch.start(self.exchange.next_request(), self.exchange.guess())
 
     def _next_answer(self) -> VerifiedAnswer:
         """The answer to the request that was sent ahead, or else to one that is sent now."""

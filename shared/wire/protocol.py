@@ -160,7 +160,11 @@ class HelloAnswer(Message, frozen=True, kw_only=True):
 
 
 class SnapshotAnswer(Message, frozen=True, kw_only=True):
-    """One frame of an event's rows, ordered by kind and key; `next` requests the following one."""
+    """One frame of an event's rows, ordered by kind and key; `next` requests the following one.
+
+    `then` requests the one after that, unless rows come or go before it: a gate that asks for both at once takes the
+    second answer only where the first one leads to it.
+    """
 
     event: Number
     lineage: Bytes8
@@ -168,6 +172,7 @@ class SnapshotAnswer(Message, frozen=True, kw_only=True):
     frame: bytes
     as_of: Millis
     next: Text | None = None
+    then: Text | None = None
 
 
 class ChangesRequest(Message, frozen=True, kw_only=True):

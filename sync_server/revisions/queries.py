@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import BigInteger, Select, func, literal, select, tuple_, type_coerce
 from sqlalchemy.orm import Session
@@ -85,17 +86,17 @@ def rows_after(session: Session, event: EventKey, after: int, limit: int) -> Cha
 
 def frame_rows(session: Session, event: EventKey, after_kind: int, after_key: int, limit: int) -> list[Row]:
     """The live rows after (kind, key), ordered by them; start with (0, 0)."""
-    # As a pair, so that the primary key leads to the first of them: with `or` every earlier row would be read too.
-    beyond = tuple_(SnapshotRow.kind, SnapshotRow.key) > tuple_(literal(after_kind), literal(after_key, Unsigned64))
-    wanted = (
-        select(SnapshotRow.kind, type_coerce(SnapshotRow.key, BigInteger), SnapshotRow.body)
-        .where(event.of(SnapshotRow), SnapshotRow.body.is_not(None), beyond)
-        .order_by(SnapshotRow.kind, SnapshotRow.key)
-        .limit(limit)
-    )
+    columns = select(SnapshotRow.kind, type_coerce(SnapshotRow.key, BigInteger), SnapshotRow.body)
     # Past the session and the column's type: with 5,000 rows they would take as long as the database.
-    found = session.connection().execute(wanted)
+    found = session.connection().execute(_beyond(columns, event, after_kind, after_key).limit(limit))
     return [Row(_KINDS[kind], key & _UNSIGNED, body) for kind, key, body in found]
+
+
+def frame_end(session: Session, event: EventKey, after: Row, limit: int) -> tuple[RowKind, int] | None:
+    """Kind and key of the last row of a full frame after this row; None where fewer rows follow it."""
+    columns = select(SnapshotRow.kind, SnapshotRow.key)
+    last = session.execute(_beyond(columns, event, after.kind, after.key).offset(limit - 1).limit(1)).first()
+    return None if last is None else (_KINDS[last.kind], last.key)
 
 
 def event_row(session: Session, event: EventKey) -> EventRow | None:
@@ -137,6 +138,14 @@ def revision_at(session: Session, event: EventKey, at: Millis) -> int:
     """The newest revision at this time; 0 where there was none yet."""
     newest = select(func.max(RevisionRow.revision)).where(event.of(RevisionRow), RevisionRow.at <= at)
     return session.execute(newest).scalar_one() or 0
+
+
+def _beyond(columns: Select[*tuple[Any, ...]], event: EventKey, kind: int, key: int) -> Select[*tuple[Any, ...]]:
+    """The live rows after (kind, key), in their order."""
+    # As a pair, so that the primary key leads to the first of them: with `or` every earlier row would be read too.
+    after = tuple_(SnapshotRow.kind, SnapshotRow.key) > tuple_(literal(kind), literal(key, Unsigned64))
+    live = columns.where(event.of(SnapshotRow), SnapshotRow.body.is_not(None), after)
+    return live.order_by(SnapshotRow.kind, SnapshotRow.key)
 
 
 def _head_columns() -> Select[int, bytes, int, int]:

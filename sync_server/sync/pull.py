@@ -56,12 +56,15 @@ def frame(
     if event is None or head is None:
         raise NotFound("This device is not assigned to that event.", code="not_assigned")
     rows = revisions.frame_rows(session, event, int(kind), key, limit)
+    last = rows[-1] if len(rows) == limit else None
+    then = revisions.frame_end(session, event, last, limit) if last else None
     return protocol.SnapshotAnswer(
         event=number,
         lineage=head.lineage,
         base_revision=head.revision,
         frame=to_frame(rows),
-        next=protocol.row_mark(rows[-1].kind, rows[-1].key) if len(rows) == limit else None,
+        next=protocol.row_mark(last.kind, last.key) if last else None,
+        then=protocol.row_mark(*then) if then else None,
         as_of=_as_of(head, now),
     )
 

@@ -65,8 +65,9 @@ class RequestCount:
             return self._sent.wait_for(lambda: self._count >= count, PATIENCE_S)
 
 
-def test_the_next_request_is_under_way_while_a_frame_is_written(gate: GateAtHome, server: ServerInMemory) -> None:
-    requests = RequestCount(server)
+def sync_watched(gate: GateAtHome, server: ServerInMemory, ahead: int) -> None:
+    """Sync, and require so many further requests under way whenever a frame is written."""
+    requests, frames = RequestCount(server), -(-len(server.rows) // server.frame_limit)
     written: list[int] = []
     make_builder = gate.context.roster.builder
 
@@ -75,7 +76,8 @@ def test_the_next_request_is_under_way_while_a_frame_is_written(gate: GateAtHome
         add = made.add
 
         def add_later(rows: list[Row]) -> None:
-            assert requests.wait_for(len(written) + 2), "the gate writes first, and asks only then"
+            asked = min(len(written) + 1 + ahead, frames)
+            assert requests.wait_for(asked), "the gate writes first, and asks only then"
             add(rows)
             written.append(len(rows))
 
@@ -84,8 +86,45 @@ def test_the_next_request_is_under_way_while_a_frame_is_written(gate: GateAtHome
 
     gate.context.roster.builder = builder  # type: ignore[method-assign]
     assert "error" not in sync(gate, requests)
-    assert len(written) > TICKETS / server.frame_limit
+    assert len(written) == frames
     require_everything(gate, server)
+
+
+def test_the_next_two_requests_are_under_way_while_a_frame_is_written(gate: GateAtHome, server: ServerInMemory) -> None:
+    sync_watched(gate, server, ahead=2)
+    assert server.requested_paths.count(protocol.SNAPSHOT) == -(-len(server.rows) // server.frame_limit)
+
+
+class OlderServer(ServerInMemory):
+    """A server that says nothing of the frame after the next one."""
+
+    def _snapshot(self, body: bytes, query: dict[str, list[str]], device: int) -> protocol.Message:
+        answer = super()._snapshot(body, query, device)
+        assert isinstance(answer, protocol.SnapshotAnswer)
+        return msgspec.structs.replace(answer, then=None)
+
+
+def test_an_older_server_is_asked_for_one_frame_ahead(gate: GateAtHome) -> None:
+    older = OlderServer(gate.hands, the_house(TICKETS))
+    older.frame_limit = 10
+    sync_watched(gate, older, ahead=1)
+
+
+class MovingRows(ServerInMemory):
+    """A server whose rows have moved whenever the frame after the next one is asked for: a guess is never right."""
+
+    def _snapshot(self, body: bytes, query: dict[str, list[str]], device: int) -> protocol.Message:
+        answer = super()._snapshot(body, query, device)
+        assert isinstance(answer, protocol.SnapshotAnswer)
+        kind, key = protocol.read_row_mark(answer.then or "")
+        return msgspec.structs.replace(answer, then=protocol.row_mark(kind, key - 1) if answer.then else None)
+
+
+def test_rows_that_come_or_go_while_frames_are_fetched_ahead_cost_only_requests(gate: GateAtHome) -> None:
+    moving = MovingRows(gate.hands, the_house(TICKETS))
+    moving.frame_limit = 10
+    assert "error" not in sync(gate, moving)
+    require_everything(gate, moving)
 
 
 def test_a_connection_lost_in_the_middle_goes_on_at_the_same_frame(gate: GateAtHome, server: ServerInMemory) -> None:
