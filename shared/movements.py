@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
+
 from shared.attempts import Direction, Passage
 from shared.wire.snapshot import EventDay, Movement, MovementKind
 
@@ -78,8 +80,7 @@ class CountingRules(Protocol):
     def counts_from(self) -> int | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Attendance:
+class Attendance(Struct, frozen=True):
     """What a ticket's history amounts to at one moment."""
 
     ever: int = 0  # entries, also those that spend nothing any more

@@ -77,6 +77,8 @@ class Decisions:
 
     def opened(self, entry: Entry, gate: int) -> bool:
         """Whether the event's doors (gate 0) or a closed gate were open on the entry's device at that point."""
+        if not self._doors:
+            return False
         before = [one.opened for one in self._doors if one.entry.gate == gate and _precedes(one, entry)]
         return before[-1] if before else False
 

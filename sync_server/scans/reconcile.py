@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -123,12 +123,12 @@ _CONFLICT_OF: dict[str, ConflictKind] = {
     if reason is not Reason.NOT_IN_SNAPSHOT  # says what the gate knew, not what the ticket is
 }
 _SHOWN = frozenset({EntryKind.PRESENTATION, EntryKind.BY_HAND})
-_WAYS = frozenset(Direction)
+_WAYS = {str(direction): direction for direction in Direction}
 
 Identity = tuple[int, int, int]
 
 
-def reconcile(entries: Iterable[Judged], rows: RowsAt) -> Reconciliation:
+def reconcile(entries: Sequence[Judged], rows: RowsAt) -> Reconciliation:
     """Reconcile the entries of one ticket; a function of the set, whatever order or batches they came in."""
     distinct = _distinct(entries)
     annulled = {annulled_by(one.entry) for one in distinct if not one.quarantined and one.entry.mode == Mode.REAL}
@@ -149,8 +149,10 @@ def _order(one: Judged) -> tuple[int, int, int, int, bytes]:
     return one.at, entry.device, entry.branch, entry.seq, encode(entry) if one.fork else b""
 
 
-def _distinct(entries: Iterable[Judged]) -> list[Judged]:
+def _distinct(entries: Sequence[Judged]) -> Sequence[Judged]:
     """Every entry once; those that share an identity and differ are forks."""
+    if len(entries) == 1:
+        return entries
     named: dict[Identity, list[Judged]] = {}
     for one in entries:
         twins = named.setdefault(_identity(one), [])
@@ -251,7 +253,7 @@ class _Course:
         return decide(
             Attempt(
                 now=one.at,
-                direction=Direction(entry.direction),
+                direction=_WAYS[entry.direction],
                 mode=Mode.REAL,
                 code=ReadTicket(_claims(one, row, facts.as_of), facts.organisation, False, entry.code_hash),
                 organisation=facts.organisation,
@@ -304,9 +306,8 @@ def _override(entry: Entry) -> Override | None:
 
 def _passage(one: Judged) -> Passage:
     entry = one.entry
-    return Passage(
-        one.at, entry.device, entry.branch, entry.seq, Direction(entry.direction), entry.gate, zone_of(entry)
-    )
+    way = _WAYS[entry.direction]
+    return Passage(one.at, entry.device, entry.branch, entry.seq, way, entry.gate, zone_of(entry))
 
 
 def _claims(one: Judged, row: TicketRow | None, as_of: int) -> Ticket:
