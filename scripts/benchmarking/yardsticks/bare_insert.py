@@ -38,7 +38,7 @@ class Bare(NamedTuple):
 
 
 def into_postgres(url: str, bodies: Sequence[bytes]) -> Bare:
-    """One statement for each table, and one commit, for each batch."""
+    """One `COPY` for each table, or one `unnest` into one table, and one commit for each batch."""
     with psycopg.connect(url) as connection:
         # In a schema of their own: tables that are not the program's would stop a worker that starts.
         connection.execute("DROP SCHEMA IF EXISTS bare CASCADE; CREATE SCHEMA bare")
@@ -55,7 +55,12 @@ def into_postgres(url: str, bodies: Sequence[bytes]) -> Bare:
                         copy.write_row(row)
             connection.commit()
 
-        return Bare(_rate(insert, batches, len(bodies)), _rate(insert, _as_they_came(bodies), len(bodies)))
+        def insert_into_one(rows: Rows) -> None:
+            columns = [*map(list, zip(*rows["one"], strict=True))]
+            connection.execute("INSERT INTO bare.one SELECT * FROM unnest(%s::bigint[], %s::bytea[])", columns)
+            connection.commit()
+
+        return Bare(_rate(insert, batches, len(bodies)), _rate(insert_into_one, _as_they_came(bodies), len(bodies)))
 
 
 def into_sqlite(server: Path, file: Path, bodies: Sequence[bytes]) -> Bare:
@@ -104,4 +109,5 @@ def _stored(execute: Callable[[str, Sequence[bytes]], Any], bodies: Sequence[byt
     """What the server has stored of these entries."""
     hashes, listed = [entry_hash(body) for body in bodies], ", ".join([placeholder] * len(bodies))
     wanted = {table: f"SELECT * FROM {table} WHERE {named.format(hashes=listed)}" for table, named in SAME_ROWS.items()}  # noqa: S608 - our own names
-    return {table: execute(query, hashes).fetchall() for table, query in wanted.items()}
+    found = {table: execute(query, hashes).fetchall() for table, query in wanted.items()}
+    return {table: rows for table, rows in found.items() if rows}
