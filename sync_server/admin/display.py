@@ -198,6 +198,11 @@ def money(cents: int, currency: str) -> str:
     return Style.of(DEFAULT).amount(cents, currency)
 
 
+def about(cents: int, currency: str) -> str:
+    """The same in short, to stand below a column: €812, €1.2K."""
+    return Style.of(DEFAULT).about(cents, currency)
+
+
 def made_cover(event: Any, colour: str) -> Markup:
     """What stands in for a picture: the same drawing that guests see in the shop."""
     starts_at, style = event.rescheduled_at or event.start_at, Style.of(DEFAULT, event.timezone)

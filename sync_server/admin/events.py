@@ -9,10 +9,12 @@ from sqlalchemy.orm import Session
 
 from shared.lifecycle import OVER, EventStatus
 from sync_server.admin.page import bp, current_organisation, may, page, render_page
+from sync_server.admin.readiness import checks
 from sync_server.admin.rooms import room, rooms
 from sync_server.admin.stations import stations
 from sync_server.archives import queries as archives
 from sync_server.cancellations import queries as cancellations
+from sync_server.devices import queries as devices
 from sync_server.events import queries
 from sync_server.events.queries import EventFilter
 from sync_server.events.snapshot_rows import days
@@ -54,23 +56,27 @@ def _events(session: Session) -> Page[queries.Event]:
 @bp.get("/events/<event_id>")
 @page()
 def event(event_id: str) -> str:
-    """One event: its life, what is sold, and who is inside."""
-    here, now = current_organisation(), parts().clock()
+    """One event: its life, and what a draft lacks, or what is sold and who is inside."""
     with parts().database.reading() as session:
-        row = queries.event(session, here, event_id)
-        types = tickets.ticket_types(session, here, event_id)
-        board = event_counters(session, queries.head_of(row), now)
-        shown = {
-            "event": row,
-            "days": days(row),
-            "types": types,
-            "board": board,
-            "room": room(row, sum(kind.quantity for kind in types)),
-            "zones": queries.zones(session, here, event_id),
-            "called_off": _called_off(session, row),
-            "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
-        }
-    return render_page("event.html", **shown, life=stations(row))
+        row = queries.event(session, current_organisation(), event_id)
+        types = tickets.ticket_types(session, *row.key)
+        quantity = sum(kind.quantity for kind in types)
+        shown = _prepared(session, row) if row.status == EventStatus.DRAFT else _counted(session, row, quantity)
+    return render_page("event.html", event=row, days=days(row), types=types, life=stations(row), **shown)
+
+
+def _prepared(session: Session, row: queries.Event) -> dict[str, object]:
+    return {"ready": checks(session, row, devices=len(devices.last_seen_at_event(session, row.key)))}
+
+
+def _counted(session: Session, row: queries.Event, quantity: int) -> dict[str, object]:
+    return {
+        "board": event_counters(session, queries.head_of(row), parts().clock()),
+        "room": room(row, quantity),
+        "zones": queries.zones(session, *row.key),
+        "called_off": _called_off(session, row),
+        "archive": archives.find(session, row.key) if row.put_away_at is not None else None,
+    }
 
 
 def _called_off(session: Session, row: queries.Event) -> bool:

@@ -34,9 +34,13 @@ def _look(event: Event, station: EventStatus) -> str:
     current = EventStatus(event.status)
     if station is current:
         return "now"
-    if station in TRANSITIONS[current] and may(action_for(station)):
+    if station in TRANSITIONS[current] and _possible(event, station) and may(action_for(station)):
         return "may"
     return "past" if _passed(event, current, station) else ""
+
+
+def _possible(event: Event, station: EventStatus) -> bool:
+    return station is not _S.DRAFT or not event.tickets_issued
 
 
 def _passed(event: Event, current: EventStatus, station: EventStatus) -> bool:

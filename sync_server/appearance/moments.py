@@ -11,7 +11,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_skeleton, format_time
-from babel.numbers import format_currency, format_percent
+from babel.numbers import format_compact_currency, format_currency, format_percent
 
 from shared.clock import Millis
 
@@ -111,6 +111,11 @@ class Style:
     def amount(self, cents: int, currency: str) -> str:
         """Such as €51.40."""
         return _amount(cents, currency, self.locale)
+
+    def about(self, cents: int, currency: str) -> str:
+        """Such as €51, or €1.2K: an amount where there is little room."""
+        whole = round(Decimal(cents) / 100)
+        return str(format_compact_currency(whole, currency, locale=self.locale, fraction_digits=1))
 
     def rate(self, basis_points: int) -> str:
         """Such as 7 %."""

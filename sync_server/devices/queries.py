@@ -17,6 +17,11 @@ from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
 
 NO_DEVICE = "There is no such device."
+_REPORTED = select(Device, DeviceReport).outerjoin(
+    DeviceReport,
+    and_(DeviceReport.organisation_id == Device.organisation_id, DeviceReport.device_id == Device.id),
+)
+"""Devices with their last report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +100,10 @@ def get(session: Session, organisation_id: str, device_id: str, *, lock: bool = 
 
 def view(session: Session, organisation_id: str, device_id: str) -> DeviceView:
     """One device with its last report and its assignments."""
-    device = get(session, organisation_id, device_id)
-    report = session.get(DeviceReport, (organisation_id, device_id))
-    return _view(device, report, assignments(session, organisation_id, device_id))
+    row = session.execute(_REPORTED.where(Device.organisation_id == organisation_id, Device.id == device_id)).first()
+    if row is None:
+        raise NotFound(NO_DEVICE, code="device_not_found")
+    return _view(*row, assignments(session, organisation_id, device_id))
 
 
 def views(session: Session, organisation_id: str) -> list[DeviceView]:
@@ -109,19 +115,14 @@ def _views(
     session: Session, organisation_id: str, chosen: ColumnElement[bool], ids: Select[str] | None
 ) -> list[DeviceView]:
     """The chosen devices; `ids` are theirs, as a query, unless all are chosen."""
-    devices = select(Device).where(Device.organisation_id == organisation_id, chosen).order_by(Device.name, Device.id)
-    rows = select(DeviceReport).where(DeviceReport.organisation_id == organisation_id)
+    devices = _REPORTED.where(Device.organisation_id == organisation_id, chosen).order_by(Device.name, Device.id)
     works = Assignment.organisation_id == organisation_id
     if ids is not None:
-        rows, works = rows.where(DeviceReport.device_id.in_(ids)), and_(works, Assignment.device_id.in_(ids))
-    reports = {report.device_id: report for report in session.scalars(rows)}
+        works = and_(works, Assignment.device_id.in_(ids))
     by_device: dict[str, list[EventAssignment]] = {}
     for row, assignment in _assigned(session, works):
         by_device.setdefault(row.device_id, []).append(assignment)
-    return [
-        _view(device, reports.get(device.id), tuple(by_device.get(device.id, ())))
-        for device in session.scalars(devices)
-    ]
+    return [_view(device, report, tuple(by_device.get(device.id, ()))) for device, report in session.execute(devices)]
 
 
 def views_of_event(session: Session, event: EventKey) -> list[DeviceView]:

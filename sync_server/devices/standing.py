@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
@@ -12,21 +12,25 @@ from sync_server.devices.rules import DeviceState, EventAssignment
 from sync_server.events import queries as events
 
 
-def without_gate(session: Session, organisation_id: str, views: Iterable[DeviceView]) -> dict[str, list[str]]:
+def without_gate(session: Session, organisation_id: str, views: Sequence[DeviceView]) -> dict[str, list[str]]:
     """By device, for each event that is not over and where it stands at no gate: what is wrong and what to do."""
-    working = [view for view in views if view.state is not DeviceState.REVOKED]
-    named = {work.event_id for view in working for work in view.assignments}
+    named = {work.event_id for view in views for work in view.assignments}
     known = events.names_and_gates(session, organisation_id, named) if named else {}
-    found: dict[str, list[str]] = {}
-    for view in working:
-        reported = {row["event"]: row.get("gate") for row in view.report.rows} if view.report else {}
-        for work in view.assignments:
-            if work.event_id in known:
-                name, gates = known[work.event_id]
-                found.setdefault(view.device.id, []).extend(
-                    _problem(work, name, gates, reported.get(work.event_number))
-                )
+    found = {view.device.id: problems_of(view, known) for view in views}
     return {device: problems for device, problems in found.items() if problems}
+
+
+def problems_of(view: DeviceView, known: Mapping[str, tuple[str, dict[int, str]]]) -> list[str]:
+    """The same of one device; `known` are the events that are not over: their names, and their gates by number."""
+    if view.state is DeviceState.REVOKED:
+        return []
+    reported = {row["event"]: row.get("gate") for row in view.report.rows} if view.report else {}
+    return [
+        problem
+        for work in view.assignments
+        if work.event_id in known
+        for problem in _problem(work, *known[work.event_id], reported.get(work.event_number))
+    ]
 
 
 def _problem(work: EventAssignment, name: str, gates: dict[int, str], reported: int | None) -> list[str]:

@@ -120,14 +120,14 @@ def sales(session: Session, event: Event, now: Millis) -> Sales | None:
         read, last, begins(event), None if before is None else before[1].since + _shift(event, before[0])
     )
     types = [
-        TypeLine(row.number, row.name, _until(grown(read.tickets(row.number), moments), moments, now, step))
+        TypeLine(row.number, row.name, known(grown(read.tickets(row.number), moments), moments, now))
         for row in tickets.ticket_types(session, *event.key)
     ]
     return Sales(
         step,
         read.by_type[0].currency if read.by_type else "",
         moments,
-        _until(grown(read.tickets(), moments), moments, now, step),
+        known(grown(read.tickets(), moments), moments, now),
         [line for line in types if any(line.sold)],
         _stretches(read, now),
         None if before is None else _compared(event, *before, moments, now),
@@ -193,8 +193,9 @@ def grown(sold: Iterable[tuple[Millis, int]], moments: Sequence[Millis]) -> list
     return [totals[bisect_right(times, moment)] for moment in moments]
 
 
-def _until(line: list[int], moments: Sequence[Millis], now: Millis, step: Millis) -> list[int | None]:
+def known(line: list[int], moments: Sequence[Millis], now: Millis) -> list[int | None]:
     """The line as far as it is known: the stretch of now counts as it is."""
+    step = moments[1] - moments[0]
     return [value if moment < now + step else None for value, moment in zip(line, moments, strict=True)]
 
 

@@ -44,7 +44,7 @@ function follow(section) {
 
 for (const section of document.querySelectorAll("[data-live]")) follow(section);
 
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+for (const here of document.querySelectorAll(".tabs [aria-current], .life [aria-current]")) here.scrollIntoView({ inline: "center", block: "nearest" });
 
 const isTyping = (target) => target.closest("input, select, textarea, [contenteditable], canvas, [role=application]");
 const START_OF_KEYS_MS = 1500;
@@ -69,8 +69,6 @@ addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 addEventListener("click", (event) => {
   const opener = event.target.closest("[data-open]");

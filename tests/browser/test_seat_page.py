@@ -204,4 +204,4 @@ def test_an_event_without_a_layout(browser_page: Page, app_server: AppServer) ->
         browser_page.get_by_label("E-mail address").fill("owner@marquee.example")
         browser_page.get_by_label("Password").fill(PASSWORD)
         browser_page.get_by_role("button", name="Sign in", exact=True).click()
-        expect(browser_page.get_by_text("This event has no layout")).to_be_visible()
+        expect(browser_page.get_by_text("No numbered seats")).to_be_visible()

@@ -62,6 +62,7 @@ def test_the_curve_stands_beside_the_last_concert(page: Page, season: Season) ->
     looked_at(page, "sales")
     page.goto(season.page_of())
     expect(page.locator("time-chart canvas")).to_be_visible()
+    expect(page).to_have_title("Night Music 7 · Marquee")  # what is fetched into a page does not rename it
 
 
 def test_codes_are_made_used_and_revoked(page: Page, season: Season) -> None:

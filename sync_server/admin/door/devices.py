@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import InvalidRequest
+from shared.lifecycle import OVER
 from shared.words.numerals import whole
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.devices import codes, enrolment, queries, service, standing
@@ -69,7 +70,12 @@ def device(device_id: str) -> str:
         journal = scans.journal_state(session, current_organisation(), view.device.number)
         lost = gaps.lost(session, current_organisation(), view.device.number).get(view.device.number)
         code = queries.latest_code(session, current_organisation(), device_id)
-        without_gate = standing.without_gate(session, current_organisation(), [view]).get(device_id, [])
+    known = {
+        event.id: (event.name, {gate.number: gate.code for gate in gates})
+        for event, gates in choices
+        if event.status not in OVER
+    }
+    without_gate = standing.problems_of(view, known)
     full = len(choices) >= MOST_OFFERED
     shown = {"journal": journal, "full": full, "lost": lost, "code": code, "without_gate": without_gate}
     state = codes.state_of(code, parts().clock())

@@ -42,6 +42,19 @@ def test_unsafe_requests_of_a_browser_need_its_csrf_token(app_server: AppServer,
     assert olga.get("/api/venues")["items"] == []
 
 
+def test_staff_who_visit_a_shop_in_the_same_browser_are_its_guests(app_server: AppServer, org: str) -> None:
+    app_server.user("olga@marquee.example", org, "owner")
+    olga, here = app_server.browser("olga@marquee.example"), "/api/o/marquee/session"
+    olga.headers = {}
+    guest = olga.post(here)
+    assert guest["csrf_token"] and olga.get(SIGN_IN)["role"] == "owner"
+    assert olga.refused("POST", "/api/venues", a_venue()) == (403, "bad_csrf")
+    olga.headers = {"X-CSRF-Token": guest["csrf_token"]}
+    assert olga.refused("POST", "/api/venues", a_venue()) == (403, "forbidden")
+    olga.headers = {"Sec-Fetch-Site": "cross-site"}
+    assert olga.refused("POST", here) == (403, "bad_origin")
+
+
 def test_the_session_cookie_is_hidden_from_scripts_and_expires(app_server: AppServer, org: str) -> None:
     app_server.user("olga@marquee.example", org, "owner")
     answer = app_server.app.test_client().post(SIGN_IN, json={"email": "olga@marquee.example", "password": PASSWORD})

@@ -28,6 +28,13 @@ def test_times_are_shown_in_the_time_zone_of_the_venue() -> None:
 
 
 @pytest.mark.parametrize(
+    ("cents", "text"), [(0, "€0"), (81_249, "€812"), (99_940, "€999"), (123_000, "€1.2K"), (4_000_000_00, "€4M")]
+)
+def test_amounts_in_short(cents: int, text: str) -> None:
+    assert display.about(cents, "EUR") == text
+
+
+@pytest.mark.parametrize(
     ("millis", "text"),
     [(40, "+40 ms"), (-1_500, "-1.5 s"), (180_000, "+3 min"), (2**42, "unknown"), (None, display.DASH)],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sync_server.reports.sales import comparable, grown
+from sync_server.reports.sales import HOUR_MS, comparable, grown, known
 
 
 @dataclass
@@ -45,3 +45,8 @@ def test_an_event_is_compared_neither_with_itself_nor_with_what_is_unlike() -> N
 
 def test_a_curve_counts_all_that_was_sold_until_each_moment() -> None:
     assert grown([(20, 3), (10, 2)], [0, 9, 10, 15, 20, 99]) == [0, 0, 2, 2, 5, 5]
+
+
+def test_what_was_sold_a_minute_ago_is_on_the_curve_however_far_apart_its_moments_are() -> None:
+    moments = [0, 6 * HOUR_MS, 12 * HOUR_MS]
+    assert known([0, 4, 4], moments, now=HOUR_MS) == [0, 4, None]
