@@ -20,6 +20,7 @@ from scripts.benchmarking import stadium_event
 from scripts.benchmarking.cpu_time import cpu_seconds, cpu_seconds_since
 from scripts.benchmarking.measured_server import MeasuredServer, measured_server
 from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most
+from scripts.benchmarking.slowed_page import PATIENCE_MS, SlowedPage
 from scripts.benchmarking.statistics import Spread
 from shared.clock import wall_clock
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
@@ -28,7 +29,6 @@ from sync_server.venues import service as venues
 
 SLOWER: Final = 4
 PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE_MS: Final = 120_000
 FRAMES: Final = 90
 MOVEMENTS: Final = 4  # nothing, far, near, zoomed
 WATCH: Final = """(() => {
@@ -96,31 +96,23 @@ class Editor:
         page.set_default_timeout(PATIENCE_MS)
         _sign_in(page, server)
         self._page, self._server, self._path = page, server, path
-        self._tools = page.context.new_cdp_session(page)
-        self._tools.send("Performance.enable", {"timeDomain": "threadTicks"})
-        self._tools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
-        page.add_init_script(WATCH)
+        self._slowed = SlowedPage(page, SLOWER, WATCH)
 
     def opened(self) -> tuple[float, float]:
         """Milliseconds until it can be used: by the clock, and what was computed."""
         self._page.goto("about:blank")
-        page_before, server_before = self._computed(), cpu_seconds(self._server.programs)
+        page_before, server_before = self._slowed.computed(), cpu_seconds(self._server.programs)
         self._page.goto(f"{self._server.layout.address}{self._path}")
         self._page.wait_for_function("() => window.readyAt")
         served = sum(cpu_seconds_since(server_before, self._server.programs).values())
-        computed = self._computed() - page_before
+        computed = self._slowed.computed() - page_before
         return float(self._page.evaluate("() => window.readyAt")), 1000 * (computed + served)
 
     def panned(self) -> dict[str, float]:
         """Frames a second of each movement, and how many a second could be computed."""
-        before = self._computed()
+        before = self._slowed.computed()
         rates: dict[str, float] = self._page.evaluate(PANNED, FRAMES)
-        return rates | {"processor": MOVEMENTS * FRAMES / (self._computed() - before)}
-
-    def _computed(self) -> float:
-        """Seconds that the page's thread has computed: the browser slows it down by letting it compute for nothing."""
-        metrics = self._tools.send("Performance.getMetrics")["metrics"]
-        return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
+        return rates | {"processor": MOVEMENTS * FRAMES / (self._slowed.computed() - before)}
 
 
 def _worst(rates: dict[str, float]) -> float:
