@@ -147,8 +147,12 @@ def check_window(field: str, start: int | None, end: int | None) -> None:
         raise InvalidRequest(f"{field}: it must end after it starts.", field=field, code="invalid_times")
 
 
-def check_sale_end(sale_end_at: int | None, event_end_at: int) -> None:
-    """InvalidRequest for sales that go on after the event."""
+def check_sale_window(sale_start_at: int | None, sale_end_at: int | None, event_end_at: int) -> None:
+    """InvalidRequest for sales that would begin or go on after the event."""
+    if sale_start_at is not None and sale_start_at >= event_end_at:
+        raise InvalidRequest(
+            "sale_start_at: sales begin before the event ends.", field="sale_start_at", code="invalid_times"
+        )
     if sale_end_at is not None and sale_end_at > event_end_at:
         raise InvalidRequest(
             "sale_end_at: sales end with the event at the latest.", field="sale_end_at", code="invalid_times"

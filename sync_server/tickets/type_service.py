@@ -194,7 +194,7 @@ def _check(session: Session, row: TicketTypeRecord, details: events.EventDetails
     row.entry_limit = rules.check_limit(Entitlement(row.entitlement), row.entry_limit)
     rules.check_window("not_after_at", row.not_before, row.not_after)
     rules.check_window("sale_end_at", row.sale_start_at, row.sale_end_at)
-    rules.check_sale_end(row.sale_end_at, details.ends_at)
+    rules.check_sale_window(row.sale_start_at, row.sale_end_at, details.ends_at)
     rules.check_order_limits(row.min_per_order or 1, row.max_per_order or 10)
     issued = _most_issued(session, row, details)
     if issued > row.quantity:

@@ -45,10 +45,11 @@ def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionConte
     Conflict where nothing of it is left to refund; never more is paid back than was paid.
     """
     order = lock_order(session, *key)
-    if _known(session, order, wanted):
+    every = queries.lines(session, key.organisation_id, order.id)
+    if _known(session, order, every, wanted):
         return order
     number = events.event(session, key.organisation_id, order.event_id).number
-    lines = _credit(session, order, queries.lines(session, key.organisation_id, order.id), wanted, context)
+    lines = _credit(session, order, every, wanted, context)
     owed = payouts.owed(session, order) if wanted.pay_back else 0
     if owed:
         owed = _pay_back(session, order, owed, wanted, context)
@@ -113,11 +114,20 @@ def _pay_back(session: Session, order: OrderRow, owed: int, wanted: Refund, cont
     return asked
 
 
-def _known(session: Session, order: OrderRow, wanted: Refund) -> bool:
+def _known(session: Session, order: OrderRow, every: Sequence[OrderLineRow], wanted: Refund) -> bool:
+    """Whether this payout is in the ledger; Conflict where its reference stands there for something else."""
     row = ledger.told_before(session, order.organisation_id, Kind.PAYOUT, wanted.method.name, wanted.reference)
-    if row is not None and row.order_id != order.id:
-        raise Conflict("A payout with this reference was noted for another order.", code="payment_known")
-    return row is not None
+    if row is None:
+        return False
+    standing = {line.position for line in every if line.state == LineState.ISSUED.value}
+    left = standing if wanted.positions is None else standing & {*wanted.positions}
+    if row.order_id != order.id or left or (wanted.positions == [] and payouts.owed(session, order)):
+        raise Conflict(
+            "A payout with this reference was noted for another order or other lines. Nothing is refunded: check the"
+            " reference.",
+            code="payment_known",
+        )
+    return True
 
 
 def _chosen(

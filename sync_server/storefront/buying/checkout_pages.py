@@ -37,6 +37,7 @@ from sync_server.storefront.windows import Window, type_offers, window_of
 
 _DONE: Final = frozenset({OrderState.PENDING.value, OrderState.PAID.value})
 _RECENT_MS: Final = 30 * 60_000
+_CODE_GONE: Final = frozenset({"code_spent", "code_revoked", "code_not_valid"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,11 @@ def checkout(slug: str, event: str) -> Response:
     if isinstance(found, Response):
         return found
     basket = found.basket
-    if not basket.typed:
+    if not basket.typed and not basket.problem:
         return _page(found, BuyerForm.known(found.page, found.visitor))
-    form = BuyerForm.typed(found.page, basket.typed, found.methods)
+    form = BuyerForm.known(found.page, found.visitor)
+    if basket.typed:
+        form = BuyerForm.typed(found.page, basket.typed, found.methods)
     if not basket.checked:
         form.errors.clear()
     response = _page(found, form, basket.problem)
@@ -96,16 +99,17 @@ def place_order(slug: str, event: str) -> Response:
     _take_seat_types(basket)
     found = _checkout_of(page, window, visitor, basket)
     if isinstance(found, Response):
-        return found if found.location else _say(page, window, basket)
+        return found if found.location else _say(page, window, basket, problem=basket.problem)
     form = BuyerForm.typed(page, basket.typed, found.methods)
     if "update" in request.form or _shown_another_total(found):
-        return _say(page, window, basket, problem="" if "update" in request.form else _total_changed(found))
+        changed = "" if "update" in request.form else _total_changed(found)
+        return _say(page, window, basket, problem=basket.problem or changed)
     if form.errors:
         return _say(page, window, basket, checked=True)
     try:
         key = _place(found, form)
     except GatehouseError as refusal:
-        if refusal.error_code == "code_spent":
+        if refusal.error_code in _CODE_GONE:
             basket.codes.clear()
         return _say(page, window, basket, problem=in_words(page, refusal))
     return baskets.forget(paying.begin(page, key, form.method), page)
@@ -160,11 +164,11 @@ def _checkout_of(page: Page, window: Window, visitor: Visitor, basket: Basket) -
         held = holding.held_at(session, key, guest.guest_id, now)
         if not held:
             return _ordered_or_nothing(session, page, window, guest, now)
-        redeemed = _redeemed(session, key, basket, now)
+        redeemed = _redeemed(session, page, key, basket, now)
         offers = type_offers(session, key, redeemed, now)
         quoted = quote(held, offers, basket, redeemed)
         if quoted is None:
-            return _nothing(page, window)
+            return _nothing(page, window, basket.problem)
         row = events.event(session, *key)
         offered = choices.beforehand(session, row, quoted.amounts.total, now)
         early = bool(redeemed.opened_early) and presales.is_to_begin(session, key, now)
@@ -180,12 +184,15 @@ def _checkout_of(page: Page, window: Window, visitor: Visitor, basket: Basket) -
     return Checkout(page, window, visitor, guest, basket, quoted, methods, ends_at, extended)
 
 
-def _redeemed(session: Session, event: EventKey, basket: Basket, now: Millis) -> spending.Redeemed:
+def _redeemed(session: Session, page: Page, event: EventKey, basket: Basket, now: Millis) -> spending.Redeemed:
+    """What the codes give; where one was withdrawn, or others were quicker, nothing, and the page says why."""
     try:
-        return spending.redeem(session, parts().sealer, event, basket.codes, now)
-    except GatehouseError:  # withdrawn or spent meanwhile: the order would be refused
-        basket.codes = []
+        redeemed = spending.redeem(session, parts().sealer, event, basket.codes, now)
+        spending.require_unspent(session, event, redeemed)
+    except GatehouseError as refusal:
+        basket.codes, basket.problem = [], in_words(page, refusal)
         return spending.Redeemed()
+    return redeemed
 
 
 def _ordered_or_nothing(session: Session, page: Page, window: Window, guest: GuestSession, now: Millis) -> Response:
@@ -202,8 +209,9 @@ def order_path(page: Page, order: Order) -> str:
     return f"{page.shop.at}/orders/{order.id}/confirmation"
 
 
-def _nothing(page: Page, window: Window) -> Response:
-    return render(page, "nothing_held.html", 409, **shown(page, window))
+def _nothing(page: Page, window: Window, problem: str = "") -> Response:
+    """Nothing is held that could be bought; the problem says why, where a code is what is missing."""
+    return render(page, "nothing_held.html", 409, **shown(page, window), problem=problem)
 
 
 def _waiting(page: Page, window: Window, visitor: Visitor, refusal: GatehouseError) -> Response:
@@ -240,7 +248,7 @@ def _place(found: Checkout, form: BuyerForm) -> OrderKey:
     buyer = Buyer(form.name, form.email, found.page.language)
     with parts().database.writing() as session:
         held = holding.held_at(session, key, found.guest.guest_id, now)
-        redeemed = _redeemed(session, key, found.basket, now)
+        redeemed = spending.redeem(session, parts().sealer, key, found.basket.codes, now)
         quoted = quote(held, type_offers(session, key, redeemed, now), found.basket, redeemed)
         chosen = quoted.chosen if quoted is not None else found.quote.chosen
         who = (GUEST, found.guest.guest_id)

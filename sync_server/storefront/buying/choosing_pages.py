@@ -45,7 +45,7 @@ def choose(slug: str, event: str) -> Response:
     visitor = visitor_of(page)
     require_form(visitor) if "csrf_token" in request.form else require_same_site()
     guest, basket = begin(page, visitor), basket_of(page, window.id)
-    wanted = _wanted(window)
+    wanted, basket.problem = _wanted(window), ""
     try:
         _use_code(page, window, basket)
         window = _opened(page, window, basket)
@@ -73,7 +73,8 @@ def _use_code(page: Page, window: Window, basket: Basket) -> None:
     guessing.require_codes(parts().database, parts().sealer, event, [typed], context())
     codes = [*basket.codes, typed][-MAX_CODES:]
     with parts().database.reading() as session:
-        spending.redeem(session, parts().sealer, event, codes, parts().clock())
+        redeemed = spending.redeem(session, parts().sealer, event, codes, parts().clock())
+        spending.require_unspent(session, event, redeemed)
     basket.codes = codes
 
 

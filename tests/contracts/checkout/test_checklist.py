@@ -164,3 +164,12 @@ def test_ticket_types_together_are_at_most_the_capacity(api: ApiClient) -> None:
     api.post(types, a_ticket_type(quantity=60))
     assert api.refused("POST", types, a_ticket_type(name="More", quantity=41))[0] in {400, 409}
     api.post(types, a_ticket_type(name="Rest", quantity=40))
+
+
+def test_a_ticket_type_is_never_sold_only_after_its_event(api: ApiClient) -> None:
+    event = api.post("/api/events", an_event(api.post("/api/venues", a_venue())["id"]))
+    types, ends = f"/api/events/{event['id']}/ticket-types", EVENING + 6 * HOUR
+    event = api.patch(f"/api/events/{event['id']}", {"end_at": ends})
+    assert api.refused("POST", types, a_ticket_type(sale_start_at=ends)) == (400, "invalid_times")
+    assert api.refused("POST", types, a_ticket_type(sale_end_at=ends + 1)) == (400, "invalid_times")
+    api.post(types, a_ticket_type(sale_start_at=ends - 1, sale_end_at=ends))

@@ -191,6 +191,33 @@ def test_a_presale_opens_the_sale_of_the_event_before_it_begins(shop: Shop) -> N
     assert_everything_agrees(shop)
 
 
+def test_one_presale_code_in_several_sessions_sells_as_often_as_it_may_and_comes_back(
+    shop: Shop, nodes: list[AppServer]
+) -> None:
+    terms = {"kind": "presale", "ticket_types": [shop.stalls, shop.floor], "opens_sale": True, "max_uses": 2}
+    shop.api.patch(shop.sale.path, {"sale_start_at": shop.app_server.now + 30 * MINUTE})
+    (code,) = a_batch(shop, **terms)
+    early = {"X-Codes": code}
+    buyers = guests(shop.sale, nodes, 6)
+    bodies = []
+    for each in buyers:
+        wish = {"count": 1, "zone_id": shop.sale.zones["Floor"]}
+        (held,) = each.post(f"{shop.sale.path}/holds", wish, **early)["data"]["holds"]
+        each.post(shop.checkout_path, {}, **early)
+        bodies.append({"holds": [{"hold_id": held["hold_id"]}], "codes": [code]})
+    works = [
+        lambda who=who, body=body: tried(who, shop.orders_path, body) for who, body in zip(buyers, bodies, strict=True)
+    ]
+    found = together(works)  # type: ignore[arg-type]
+    assert Counter(found) == {(201, ""): 2, (409, "code_spent"): 4}
+    late = next(number for number, each in enumerate(found) if each[0] == 409)
+    assert buyers[late].refused("POST", shop.checkout_path, None)[1] == "event_sales_closed"
+    (order, _) = shop.api.get("/api/orders")["items"]
+    shop.api.post(f"/api/orders/{order['id']}/cancel", {}, 200)
+    buyers[late].post(shop.orders_path, bodies[late])
+    assert_everything_agrees(shop)
+
+
 def test_a_revoked_batch_is_refused_and_orders_that_have_it_keep_their_price(shop: Shop) -> None:
     codes = a_batch(shop, percent=10, codes=3)
     order = shop.order(shop.guest(), "A-1", codes=[codes[0]])

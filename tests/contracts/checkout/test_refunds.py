@@ -56,6 +56,22 @@ def test_refund_told_twice_is_paid_back_once(shop: Shop) -> None:
     assert_everything_agrees(shop)
 
 
+def test_a_reference_that_stands_for_other_lines_refunds_nothing_and_says_so(shop: Shop) -> None:
+    order = shop.order(shop.guest(), "A-1", "A-2")
+    shop.note(order)
+    shop.refund(order, lines=[1], method="card", reference="7/0099")
+    path = f"/api/orders/{order['id']}/refunds"
+    for lines in ({"lines": [2]}, {"lines": [1, 2]}, {}):
+        body = {"method": "card", "reference": "7/0099", **lines}
+        assert shop.api.refused("POST", path, body) == (409, "payment_known"), lines
+    assert (shop.shown(order)["state"], shop.shown(order)["refunded_cents"]) == ("partially_refunded", 5140)
+    shop.note(order, "card", cents=300, reference="7/0100")
+    body = {"method": "card", "lines": [], "reference": "7/0099"}
+    assert shop.api.refused("POST", path, body) == (409, "payment_known"), "what came too much is another payout"
+    assert shop.refund(order, lines=[], method="card", reference="7/0101")["due_cents"] == 0
+    assert_everything_agrees(shop)
+
+
 def test_ticket_cancelled_before_is_refunded_all_the_same(shop: Shop) -> None:
     order = shop.order(shop.guest(), "A-1")
     ticket = shop.note(order)["lines"][0]["ticket"]["id"]

@@ -11,6 +11,7 @@ from PIL import Image
 
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, MINUTE
+from tests.contracts.checkout.shop_floor import ACCOUNT
 from tests.contracts.storefront.browsing import Browser
 from tests.contracts.storefront.conftest import REDUCED, STANDING, TIMES, Evening, an_evening
 
@@ -273,6 +274,44 @@ def test_a_code_is_entered_on_the_page_before_the_sale_and_for_hidden_tickets(
         assert "How many “Free entry”" in browser.send("/tickets", use="code", code=code)
         browser.send("/tickets", t1=2)
         assert browser.path.endswith("/checkout"), browser.words[:400]
+
+
+def test_a_presale_code_in_several_browsers_serves_whoever_orders_first_and_tells_the_others(
+    on_sale: Callable[..., Evening],
+) -> None:
+    evening = on_sale(FREE | {"hidden": True})
+    path = f"/api/events/{evening.event['id']}/code-batches"
+    evening.api.post(path, {"kind": "presale", "name": "Friends", "ticket_types": [1]})
+    code = evening.api.ask("GET", f"{path}/1/codes").text.split()[1]
+    first, second, third = (evening.browser() for _ in range(3))
+    for browser in (first, second):
+        browser.get(evening.path)
+        browser.send("/tickets", use="code", code=code)
+        browser.send("/tickets", t1=2)
+    assert "Your tickets are here" in first.send("/checkout", **ADA)
+    said = second.send("/checkout", 409, **ADA)
+    assert "This code is used up" in said and "Your time ran out" not in said
+    third.get(evening.path)
+    assert "This code is used up" in third.send("/tickets", 409, use="code", code=code)
+
+
+def test_a_discount_that_others_used_up_is_said_before_anything_is_ordered(on_sale: Callable[..., Evening]) -> None:
+    evening = on_sale(STANDING)
+    evening.api.patch("/api/organisation/checkout", ACCOUNT)
+    path = f"/api/events/{evening.event['id']}/code-batches"
+    evening.api.post(path, {"kind": "discount", "name": "Friends", "percent": 50})
+    code = evening.api.ask("GET", f"{path}/1/codes").text.split()[1]
+    first, second = evening.browser(), evening.browser()
+    for browser in (first, second):
+        browser.get(evening.path)
+        browser.send("/tickets", use="code", code=code)
+        browser.send("/tickets", t1=2)
+    first.send("/checkout", **ADA, method="invoice")
+    said = second.send("/checkout", **ADA, method="invoice")
+    assert "This code is used up" in said and "€73.00" in said
+    assert len(evening.api.get("/api/orders")["items"]) == 1
+    second.send("/checkout", **ADA, method="invoice")
+    assert len(evening.api.get("/api/orders")["items"]) == 2
 
 
 def test_nothing_to_sell_is_said_in_the_list_and_on_the_page(on_sale: Callable[..., Evening]) -> None:
