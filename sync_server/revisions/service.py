@@ -230,8 +230,8 @@ def _raise(session: Session, head: _Head, pending: Pending, now: Millis, *, is_f
     _replace(session, event, head.revision, old, changed)
     here = {"organisation": event.organisation_id, "event": event.event_id}
     reached = {"revision": head.revision, "digest": head.digest}
-    _RAISE.late(session, **here, **reached, settled_at=head.settled_at)
     insert_many(session, RevisionRow, [event._asdict() | reached | {"at": now, "changed": len(changed)}])
+    _RAISE.late(session, **here, **reached, settled_at=head.settled_at)
 
 
 def _raising(_embedded: bool) -> Executable:

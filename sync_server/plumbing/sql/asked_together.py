@@ -6,7 +6,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 from sqlalchemy import Dialect
 from sqlalchemy.orm import Session
@@ -45,36 +45,42 @@ def asked_together(session: Session, *questions: Question, until_commit: Sequenc
     before = late_writes.taken(session)
     asked = [statement.as_sent(dialect, values) for statement, values in (*questions, *until_commit)]
     cursors = pipelines.run(session, [*before, *asked])[len(before) :]
-    answers = session.info.setdefault(_ANSWERS, {})
-    keys = [_key(*question) for question in questions]
-    answers |= zip([*keys, *(_key(*question) for question in until_commit)], cursors, strict=True)
+    answers: list[_Answer] = session.info.setdefault(_ANSWERS, [])
+    new = [_Answer(*question, cursor) for question, cursor in zip((*questions, *until_commit), cursors, strict=True)]
+    answers += new
     try:
         yield
     finally:
-        for key in keys:
-            answers.pop(key, None)
+        for each in new[: len(questions)]:
+            if each in answers:
+                answers.remove(each)
+
+
+class _Answer(NamedTuple):
+    statement: Askable
+    values: Mapping[str, Any]
+    cursor: Any
 
 
 def answer(session: Session, statement: Askable, values: Mapping[str, Any]) -> Sequence[Any] | None:
     """The rows of this statement, if it was asked together with others and nobody has had them."""
-    answers = session.info.get(_ANSWERS)
-    cursor = answers.pop(_key(statement, values), None) if answers else None
-    return None if cursor is None else rows_of(cursor)
+    answers: list[_Answer] = session.info.get(_ANSWERS, [])
+    for at, each in enumerate(answers):
+        if each.statement is statement and each.values == values:
+            return rows_of(answers.pop(at).cursor)
+    return None
 
 
 def rows_of(cursor: Any) -> Sequence[Any]:
     """What a statement has returned, as tuples with names; nothing where it returns no rows."""
-    if cursor.description is None:
+    result = cursor.pgresult  # its `description` would look up the type of every column
+    if not result.nfields:
         return ()
-    return [*map(_row(tuple(column.name for column in cursor.description)), cursor.fetchall())]
-
-
-def _key(statement: Askable, values: Mapping[str, Any]) -> tuple[Any, ...]:
-    given = ((name, tuple(value) if isinstance(value, list) else value) for name, value in values.items())
-    return statement, frozenset(given)
+    return [*map(_row(tuple(map(result.fname, range(result.nfields)))), cursor.fetchall())]
 
 
 @lru_cache
-def _row(names: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
-    make: Callable[[Sequence[Any]], Any] = cast(Any, namedtuple)("named", names, rename=True)._make
+def _row(names: tuple[bytes, ...]) -> Callable[[Sequence[Any]], Any]:
+    named = cast(Any, namedtuple)("named", [name.decode() for name in names], rename=True)
+    make: Callable[[Sequence[Any]], Any] = named._make
     return make

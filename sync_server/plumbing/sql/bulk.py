@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -30,6 +30,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, make_transient_to_det
 from sqlalchemy.types import NULLTYPE, TypeEngine
 
 from sync_server.plumbing.sql import late_writes
+from sync_server.plumbing.sql.known_rows import Model, column_names
+from sync_server.plumbing.sql.late_writes import RECORDS, Insert
 from sync_server.plumbing.sql.tables import Base
 
 Row = Mapping[str, Any]
@@ -88,10 +90,15 @@ def insert_missing(session: Session, model: type[Base], rows: Sequence[Row], col
     return session.connection().execute(statement.columns(table.c[column]), values).scalars().all()
 
 
-def insert_rows(session: Session, model: type[Base], rows: Sequence[Base]) -> None:
+def columns_of(model: type[Model], rows: Iterable[Model]) -> list[Row]:
+    """What new rows have in each column of their table."""
+    names = column_names(model)
+    return [{name: given.get(name) for name in names} for given in map(vars, rows)]
+
+
+def insert_rows(session: Session, model: type[Model], rows: Sequence[Model]) -> None:
     """Insert new rows, every column of which is set, in one statement; the session knows them from now on."""
-    names = [column.key for column in cast(Table, model.__table__).columns]
-    insert_many(session, model, [{name: getattr(row, name) for name in names} for row in rows])
+    insert_many(session, model, columns_of(model, rows))
     for row in rows:
         make_transient_to_detached(row)
     session.add_all(rows)
@@ -172,11 +179,13 @@ def _write_records(session: Session, table: Table, rows: Sequence[Row], on_confl
     """Insert a few rows, which are one parameter; together with other writes where the session queues them."""
     statement, writers = _of_records(table, tuple(rows[0]), on_conflict, computed)
     records = [{**row, **{name: write(row[name]) for name, write in writers}} for row in rows]
-    values = {"records": orjson.dumps(records).decode()}
-    if late_writes.are_queued(session):
-        late_writes.add(session, statement, values)
+    insert = Insert(statement, orjson.dumps(records).decode())
+    if not late_writes.are_queued(session):
+        session.connection().exec_driver_sql(statement, {"records": insert.records})
+    elif on_conflict or computed:  # by itself: it may wait for a row, or reads the clock when nothing is waited for
+        late_writes.add(session, statement, {"records": insert.records})
     else:
-        session.connection().exec_driver_sql(statement, values)
+        late_writes.add_insert(session, insert)
 
 
 @lru_cache
@@ -192,7 +201,7 @@ def _of_records(
     shown = [f"CAST(each.{name} AS {sql[name]})" if name in as_text else f"each.{name}" for name in names]
     shown += [expression for _, expression in computed]
     into, chosen = ", ".join((*names, *dict(computed))), ", ".join(shown)
-    given = f"jsonb_to_recordset(CAST(%(records)s AS JSONB)) AS each({typed})"
+    given = f"jsonb_to_recordset(CAST({RECORDS} AS JSONB)) AS each({typed})"
     statement = f"INSERT INTO {table.name} ({into}) SELECT {chosen} FROM {given} {on_conflict}"  # noqa: S608 - our own names
     return statement, [(name, write) for name, kind in kinds.items() if (write := _in_json(kind)) is not None]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import event
 from sqlalchemy.orm import ORMExecuteState, Session
@@ -14,6 +15,15 @@ from sync_server.plumbing.sql.pipelines import Statement
 
 _QUEUE: Final = "late writes"
 _SILENT: Final = "nothing is asked"
+RECORDS: Final = "%(records)s"
+"""The one parameter of an insert that may be joined with those beside it."""
+
+
+class Insert(NamedTuple):
+    """An insert that locks no row that was there before, and returns nothing: a statement, and its parameter."""
+
+    statement: str
+    records: str
 
 
 class Asked(Exception):
@@ -55,6 +65,11 @@ def add(session: Session, statement: str, values: Mapping[str, Any]) -> None:
     session.info[_QUEUE].append((statement, values))
 
 
+def add_insert(session: Session, insert: Insert) -> None:
+    """Queue an insert."""
+    session.info[_QUEUE].append(insert)
+
+
 def are_waiting(session: Session) -> bool:
     """Whether something is queued."""
     return bool(session.info.get(_QUEUE))
@@ -62,10 +77,38 @@ def are_waiting(session: Session) -> bool:
 
 def taken(session: Session) -> list[Statement]:
     """What is queued, for whoever sends it with what follows."""
-    queue: list[Statement] = session.info.get(_QUEUE) or []
+    queue: list[Statement | Insert] = session.info.get(_QUEUE) or []
     if queue:
         session.info[_QUEUE] = []
-    return queue
+    return [*_joined(queue)]
+
+
+def _joined(queue: Iterable[Statement | Insert]) -> Iterator[Statement]:
+    """Inserts that follow one another as one statement: each costs driver and database more than its rows do."""
+    inserts: list[Insert] = []
+    for each in (*queue, None):
+        if isinstance(each, Insert):
+            inserts.append(each)
+            continue
+        if inserts:
+            records = dict(zip(_names(len(inserts)), (insert.records for insert in inserts), strict=True))
+            yield _as_one(tuple(insert.statement for insert in inserts)), records
+            inserts = []
+        if each is not None:
+            yield each
+
+
+@lru_cache
+def _as_one(statements: tuple[str, ...]) -> str:
+    """PostgreSQL runs all parts of such a statement, whether anything reads them or not."""
+    named = zip(statements, _names(len(statements)), strict=True)
+    *others, last = [statement.replace(RECORDS, f"%({name})s") for statement, name in named]
+    parts = ", ".join(f"part_{at} AS ({statement})" for at, statement in enumerate(others))
+    return f"WITH {parts} {last}" if parts else last
+
+
+def _names(count: int) -> list[str]:
+    return [f"records_{at}" for at in range(count)]
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from shared.errors import Conflict
 from sync_server.audit.models import AuditRow
 from sync_server.audit.service import AuditLine, audit_rows
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
-from sync_server.plumbing.sql import late_writes
+from sync_server.plumbing.sql import late_writes, pipelines
 from sync_server.plumbing.sql.asked_together import asked_together
 from sync_server.plumbing.sql.bulk import MANY, insert_many
 from sync_server.plumbing.sql.prepared import Prepared, among, placeholder
@@ -93,6 +93,24 @@ def test_what_the_session_has_changed_is_written_after_what_was_queued(server: A
     with server.database.reading() as session:
         found = session.execute(select(Presence.ticket, Presence.bodies).order_by(Presence.ticket)).all()
     assert found == [(1, 7), (2, 7), (3, 7), *((ticket, 1) for ticket in range(100, 100 + MANY))]
+
+
+def test_inserts_that_follow_one_another_are_one_statement(server: AppServer) -> None:
+    """What locks a row that was there before stays where it was queued."""
+    again = "ON CONFLICT (organisation_id, event_id, ticket) DO UPDATE SET bodies = excluded.bodies"
+    with server.database.writing() as session:
+        late_writes.begin(session)
+        insert_many(session, Presence, [row(1)])
+        insert_many(session, Presence, [row(2), row(3)])
+        insert_many(session, Presence, [row(1) | {"bodies": 9}], again)
+        insert_many(session, Presence, [row(4)])
+        MORE_BODIES.late(session, event=EVENT)
+        insert_many(session, Presence, [row(5)])
+        sent = late_writes.taken(session)
+        assert [statement.count("INSERT INTO scan_presence") for statement, _ in sent] == [2, 1, 1, 0, 1]
+        pipelines.run(session, sent)
+        found = session.execute(select(Presence.ticket, Presence.bodies).order_by(Presence.ticket)).all()
+    assert found == [(1, 7), (2, 7), (3, 7), (4, 7), (5, 1)]
 
 
 def test_what_fails_undoes_all_and_tells_no_values(server: AppServer) -> None:
