@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from sqlalchemy import ColumnElement, and_, func, or_, select, text, tuple_
 from sqlalchemy.orm import Session
@@ -16,6 +17,7 @@ from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, beyond, dates_
 from sync_server.holds.models import KEEPS_SEAT, OPEN_PLACES, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.holds.taking import places, seats
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.prepared import Prepared, placeholder
 from sync_server.seating.taken import Taken
 
 
@@ -46,6 +48,26 @@ def mine(
         wanted.append(HoldRow.event_id == event_id)
     in_order = HoldRow.created_at, HoldRow.event_id, HoldRow.seat, HoldRow.id
     return session.execute(select(HoldRow).where(*wanted).order_by(*in_order)).scalars().all()
+
+
+def seats_of(
+    session: Session, organisation_id: str, event_id: str, bearer_id: str, now: Millis
+) -> list[tuple[int, int]]:
+    """The seats that a bearer holds now at an event, each with the bitmap of its days."""
+    values = {"organisation": organisation_id, "event": event_id, "bearer": bearer_id, "now": now}
+    return [(row.seat, int(row.days, 16)) for row in _SEATS_OF.rows(session, **values)]
+
+
+_SEATS_OF: Final = Prepared(
+    select(HoldRow.seat, HoldRow.days).where(
+        HoldRow.organisation_id == placeholder("organisation"),
+        HoldRow.event_id == placeholder("event"),
+        HoldRow.bearer_id == placeholder("bearer"),
+        HoldRow.held_until > placeholder("now"),
+        HoldRow.status.in_([HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value]),
+        HoldRow.seat.is_not(None),
+    )
+)
 
 
 def held_with_card(  # noqa: PLR0917 - the same parameters in the same order as the question to tickets

@@ -119,6 +119,17 @@ class EventSeating:
     def _block_of(self) -> Mapping[int, SeatGroup]:
         return {seat: block for block in self.plan.blocks for seat in block.seats}
 
+    def around(self, seats: Iterable[int]) -> set[int]:
+        """What decides whether these seats may be had: themselves, their rows, and the blocks that they are of."""
+        near = set[int]()
+        for seat in seats:
+            near.add(seat)
+            if self.grid.has(seat):
+                near.update(each for each in self.grid.where(seat)[0].row.seats if each is not None)
+            if seat in self._block_of:
+                near.update(self._block_of[seat].seats)
+        return near
+
     def taken(self) -> set[int]:
         """The seats that are sold, held or set aside."""
         return self.live.taken() | self._aside

@@ -27,6 +27,8 @@ from sync_server.seating.taken import SeatingPorts
 STATE_KEY: Final = "seating.event_seatings"
 MAX_CACHED: Final = 32
 """The seating of a stadium takes some megabytes, and its plan as many."""
+FOLLOWED_MS: Final = 250
+"""So old may be what is known of the rest of an event for whoever only looks at a few seats and their rows."""
 _Key = tuple[str, int]
 """An event, and the bitmap of the days on which seats are wanted."""
 
@@ -40,10 +42,15 @@ class _Cached:
     version: int | None = None
     known: frozenset[str] = frozenset()  # what was read before it had a version
     read_at: int = 0  # when the changes were last read, as a number of `_order`
+    followed_at: Millis = -FOLLOWED_MS
 
     def is_of(self, plan: SeatPlan | None) -> bool:
         """Whether there is a seating of this plan."""
         return self.seating is not None and self.seating.plan == plan
+
+    def is_followed(self, plan: SeatPlan | None, now: Millis) -> bool:
+        """Whether its changes were read a moment ago."""
+        return self.is_of(plan) and now - self.followed_at < FOLLOWED_MS
 
     def knows_places(self, now: Millis) -> bool:
         """Whether no hold of places has run out since they were counted."""
@@ -81,13 +88,15 @@ class EventSeatings:
         version: int | None = None,
         *,
         days: ChosenDays | None = None,
+        near: Collection[int] = (),
     ) -> Iterator[EventSeating]:
         """The seating of an event now or later, for one caller at a time; NotFound for an event without a layout.
 
         A seat is free there if it is free on all of `days`, which are all of the event's if none are given.
 
         What one caller reads serves all who asked before it began. `plan` spares a look, where the caller knows it;
-        `version` spares another, where all changes up to that version are enough.
+        `version` spares another, where all changes up to that version are enough. Where seats are named that are all
+        that the caller looks at, only what decides about them is read, if the rest was followed a moment ago.
         Hold no database session meanwhile: those who wait would keep the connections that this one needs.
         """
         key = event_id, _bitmap(days)
@@ -102,7 +111,10 @@ class EventSeatings:
                     current = cached.version is not None and cached.version >= version and cached.knows_places(now)
                 if not current or not cached.is_of(plan):
                     with self._database.autocommit_reading() as session:
-                        self._read(cached, session, wanted)
+                        if near and cached.is_followed(plan, now):
+                            self._look(cached, session, wanted, near)
+                        else:
+                            self._read(cached, session, wanted)
                 assert cached.seating is not None  # noqa: S101 - it was read
                 cached.seating.apply((), now, ())
             yield cached.seating
@@ -147,6 +159,16 @@ class EventSeatings:
             seating.live.as_of = max(seating.live.as_of, wanted.now)
         seating.doubtful.clear()
         cached.version, cached.known, cached.read_at = version, found.unversioned, read_at
+        cached.followed_at = wanted.now
+
+    @staticmethod
+    def _look(cached: _Cached, session: Session, wanted: _Wanted, near: Collection[int]) -> None:
+        """Read the rows of these seats as they are now."""
+        assert cached.seating is not None  # noqa: S101 - it was read before
+        around = cached.seating.around(near)
+        taken = ports_of(session, SeatingPorts).taken_seats
+        seats = taken(session, wanted.organisation_id, wanted.event_id, around, wanted.days)
+        cached.seating.apply(seats, wanted.now, around)
 
     def _entry(self, key: _Key) -> _Cached:
         return self._cached.get(key, _Cached)

@@ -166,16 +166,23 @@ class HoldRuntime:
 
         Seats that this bearer holds already count for the group, but are no part of the choice. None where no others
         are chosen, or one is taken: the attempt to hold it is refused later.
+
+        A choice is accepted by what stands in its rows now, and refused only by all that has changed at the event.
         """
         with self.database.autocommit_reading() as session:
-            mine = queries.mine(session, request.organisation_id, request.id, request.now, sale_state.id)
-            owned = {row.seat for row in mine if row.seat is not None and overlap(row.days, days.bits)}
+            here = request.organisation_id, sale_state.id, request.id
+            owned = {seat for seat, bits in queries.seats_of(session, *here, request.now) if overlap(bits, days.bits)}
         chosen = [seat for seat in seats if seat not in owned]
         plan = sale_state.plan if sale_state.sale.revision else None
-        with seatings.current(request.organisation_id, sale_state.id, request.now, plan, days=days) as seating:
-            if chosen and all(seating.free(seat) for seat in chosen):
-                return _judged(seating.evaluate(chosen, seat_request, owned), seating.plan)
-        return JudgedChoice()
+        for near in (chosen, ()):
+            where = request.organisation_id, sale_state.id, request.now, plan
+            with seatings.current(*where, days=days, near=near) as seating:
+                if not chosen or not all(map(seating.free, chosen)):
+                    return JudgedChoice()
+                judged = _judged(seating.evaluate(chosen, seat_request, owned), seating.plan)
+            if judged.refusal is None:
+                break
+        return judged
 
     def note_singles(self, sale_state: SaleState, request: HoldRequest, choice: JudgedChoice) -> None:
         """Log and count the single seats that a hold has left, and why it was allowed."""

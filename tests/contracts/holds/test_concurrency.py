@@ -360,3 +360,14 @@ def test_places_are_never_held_twice(app_server: AppServer, nodes: list[AppServe
     assert answers == {(201, ""): 3, (409, "block_at_capacity"): 5}
     with sale.app_server.database.writing() as session, pytest.raises(Conflict):
         inventory.sell_places(session, sale.organisation_id, sale.id, 2, 2, sale.context())
+
+
+def test_choice_is_judged_by_what_another_server_has_just_held_beside_it(nodes: list[AppServer]) -> None:
+    """This server has followed the event a moment ago: it reads the rows of a choice all the same."""
+    sale = a_seated_event(nodes[0])
+    here, there, late = guests(sale, nodes, 3)
+    assert tried(here, f"{sale.path}/holds", {"seat_ids": ["A-1", "A-2"]}) == (201, "")
+    assert tried(there, f"{sale.path}/holds", {"seat_ids": ["A-6", "A-7", "A-8"]}) == (201, "")
+    assert tried(late, f"{sale.path}/holds", {"seat_ids": ["A-3", "A-4"]}) == (409, "leaves_single_seat")
+    assert tried(late, f"{sale.path}/holds", {"seat_ids": ["A-3", "A-4", "A-5"]}) == (201, "")
+    assert_every_seat_once(sale)
