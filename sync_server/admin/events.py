@@ -71,7 +71,7 @@ def _prepared(session: Session, row: queries.Event) -> dict[str, object]:
 
 def _counted(session: Session, row: queries.Event, quantity: int) -> dict[str, object]:
     return {
-        "board": event_counters(session, queries.head_of(row), parts().clock()),
+        "board": event_counters(session, queries.head_of(row), row.tickets_issued, parts().clock()),
         "room": room(row, quantity),
         "zones": queries.zones(session, *row.key),
         "called_off": _called_off(session, row),

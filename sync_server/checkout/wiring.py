@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sync_server.checkout.orders import claiming, ending, reserving
+from sync_server.checkout.orders.rehearsing import EventsAsSold
 from sync_server.checkout.payments.stripe import disputing, outcomes, paying_back
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.sessions import cleanup
@@ -21,6 +22,7 @@ def wire(parts: Parts) -> None:
     parts.database.signals.on(EventDaysChanged, reserving.on_days_changed)
     parts.database.ports.connect(CheckoutCounters(parts.metrics.registry))
     parts.database.ports.connect(ShopIds(MAX_SHOPS))
+    parts.database.ports.connect(EventsAsSold())
     parts.jobs.append(ending.job())
     parts.jobs.append(cleanup.job())
     access = StripeAccess.of(parts)

@@ -13,6 +13,7 @@ from sync_server.events.models import EventRecord
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.fingerprints import fingerprint
+from sync_server.plumbing.sql.known_rows import AsRead
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
 
@@ -42,7 +43,25 @@ class EventAsRead(NamedTuple):
     said: str
 
 
-_SAYS: Final = fingerprint(EventRecord, but={"ticket_sequence", "tickets_issued", "least_issued"}).label("said")
+class KeptEvent(NamedTuple):
+    """The same for later transactions."""
+
+    row: AsRead[EventRecord]
+    said: str
+
+    @classmethod
+    def of(cls, event: EventAsRead) -> KeptEvent:
+        """Without its counters."""
+        return cls(AsRead.of(event.row, but=_COUNTERS), event.said)
+
+    def in_session(self, session: Session) -> EventAsRead:
+        """As if this session had read it."""
+        return EventAsRead(self.row.row(session), self.said)
+
+
+_COUNTERS: Final = frozenset({"ticket_sequence", "tickets_issued", "least_issued"})
+"""Each sale raises them: whoever needs them asks for them."""
+_SAYS: Final = fingerprint(EventRecord, but=_COUNTERS).label("said")
 _HERE: Final = EventRecord.organisation_id == placeholder("organisation"), EventRecord.id == placeholder("event")
 _LOCK: Final = PreparedChange(lambda _: select(_SAYS).where(*_HERE).with_for_update(key_share=True))
 

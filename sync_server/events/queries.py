@@ -295,7 +295,6 @@ class EventHead:
     days: int
     put_away_at: Millis | None
     cancelled_at: Millis | None
-    tickets_issued: int
     room: int  # how many tickets it has for one day; 0: no limit
 
     @property
@@ -308,6 +307,7 @@ class EventHead:
 class EventDetails(EventHead):
     """What other domains may read of an event, its zones and gates included."""
 
+    tickets_issued: int
     zones: tuple[int, ...]
     gates: tuple[int, ...]
 
@@ -372,6 +372,7 @@ def marks(session: Session, organisation_id: str, event_ids: Collection[str]) ->
 def _details(session: Session, row: EventRecord) -> EventDetails:
     return EventDetails(
         **_own(row),
+        tickets_issued=row.tickets_issued,
         zones=tuple(zone.number for zone in zones(session, row.organisation_id, row.id)),
         gates=tuple(gate.number for gate in gate_rows(session, row)),
     )
@@ -395,6 +396,5 @@ def _own(row: EventRecord) -> dict[str, Any]:
         "days": len(days(row)),
         "put_away_at": row.put_away_at,
         "cancelled_at": row.cancelled_at,
-        "tickets_issued": row.tickets_issued,
         "room": rules.effective_capacity(row.capacity, row.venue_capacity, row.layout_capacity),
     }

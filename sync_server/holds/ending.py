@@ -30,6 +30,8 @@ FACTS: Final = {
     HoldStatus.EXPIRED: "seat_hold_expired",
     HoldStatus.CANCELLED: "seat_hold_released",
 }
+_PRESUMED: Final = 10
+"""Elements of an array that PostgreSQL does not know yet."""
 IS_OPEN: Final = HoldRow.status.in_((HoldStatus.ACTIVE.value, HoldStatus.SUSPENDED.value))
 """The condition for holds that have not ended."""
 
@@ -90,13 +92,13 @@ def close(session: Session, holds: Sequence[HoldRow], status: HoldStatus, contex
 def convert(
     session: Session, holds: Sequence[HoldRow], context: ActionContext, for_order: str = ""
 ) -> Sequence[HoldRow]:
-    """End holds of one organisation whose seats were just sold, if they are still open; returns those that were.
+    """End holds of one organisation that were just sold, if they are still as they were; returns those that are.
 
     They become those of the order `for_order`, if there is one: only where no order had them before.
     """
     statement, values = asks_to_convert(session, holds, context, for_order)
-    converted = {str(row.id) for row in statement.rows(session, **values)}
-    ended = [hold for hold in holds if hold.id in converted]
+    converted = {(str(row.id), row.quantity) for row in statement.rows(session, **values)}
+    ended = [hold for hold in holds if (hold.id, hold.quantity) in converted]  # others were split since
     final = _final(HoldStatus.CONVERTED, context) | ({"order_id": for_order} if for_order else {})
     for hold in ended:
         for name, value in final.items():
@@ -109,22 +111,32 @@ def asks_to_convert(session: Session, holds: Sequence[HoldRow], context: ActionC
     """What `convert` asks."""
     values = {"organisation": holds[0].organisation_id, "now": context.now}
     values |= {"order": for_order} if for_order else {}
-    ids = sorted(hold.id for hold in holds)
-    values["ids"] = orjson.dumps(ids).decode() if database_of(session).embedded else ids
+    values["ids"] = among([hold.id for hold in holds], database_of(session).embedded)
     return _CONVERT[bool(for_order)], values
 
 
 def _convert(embedded: bool, *, for_order: bool) -> Executable:
     row = HoldRow
-    mine = row.organisation_id == placeholder("organisation"), _among_ids(embedded), IS_OPEN
+    mine = row.organisation_id == placeholder("organisation"), is_among(embedded), IS_OPEN
     free = (row.order_id.is_(None), row.held_until > placeholder("now")) if for_order else ()
     values = {"status": HoldStatus.CONVERTED.value, "updated_at": placeholder("now", BigInteger())}
     values |= {"remaining_ms": null(), "origin": null(), "membership_id": null()}
     values |= {"order_id": placeholder("order")} if for_order else {}
-    return update(row).where(*mine, *free).values(values).returning(row.id)
+    return update(row).where(*mine, *free).values(values).returning(row.id, row.quantity)
 
 
-def _among_ids(embedded: bool) -> ColumnElement[bool]:
+def among(ids: Collection[str], embedded: bool) -> Any:
+    """The value of `ids` in `is_among`.
+
+    For PostgreSQL the last one is repeated until there are as many as a plan for any list presumes: a shorter list
+    would seem cheaper than that plan, and be planned anew each time, which takes longer than running it.
+    """
+    listed = sorted(ids)
+    return orjson.dumps(listed).decode() if embedded else [*listed, *listed[-1:] * (_PRESUMED - len(listed))]
+
+
+def is_among(embedded: bool) -> ColumnElement[bool]:
+    """Whether a hold is one of `ids`, a placeholder."""
     if embedded:
         each = func.json_each(placeholder("ids", String())).table_valued("value")
         return HoldRow.id.in_(select(each.c.value))

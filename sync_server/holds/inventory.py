@@ -22,7 +22,7 @@ from sync_server.holds import ending, queries
 from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.holds.taking import places, seats
-from sync_server.holds.taking.places import ZoneDays
+from sync_server.holds.taking.places import FIRST_DAY, ZoneDays
 from sync_server.holds.taking.seat_claims import SeatDay
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating.layouts.overlay import EventZone
@@ -33,7 +33,6 @@ Held = HoldRow
 """A hold's row, as whoever issues tickets may hand it on within the transaction."""
 
 _EVERY_DAY: Final[Mapping[int, int]] = MappingProxyType({})
-FIRST_DAY: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +222,21 @@ def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sel
     context: ActionContext,
     *,
     holds: Collection[str] = (),
+    held: Sequence[HoldRow] | None = None,
     days: int = EVERY_DAY,
+    for_order: str = "",
 ) -> None:
     """Sell places of a zone (by its number in the layout), including those of these holds, which are converted.
 
+    `held` are the holds, where they were read; they become those of the order `for_order` if they were nobody's.
     Conflict `zone_full` where the zone has too few left on one of the days, `hold_expired` for a hold that ran out.
     """
     event = events.event(session, organisation_id, event_id)
     capacity = _zone(session, organisation_id, event_id, zone).capacity
     where = ZoneDays(organisation_id, event_id, zone, ChosenDays(dates_of(event), days))
+    if held and have_places(held, where, count, context.now):
+        _sell_held_places(session, event, where, held, context, for_order)
+        return
     places.locked(session, organisation_id, event_id, zone)
     mine = _mine(session, organisation_id, event_id, holds, context.now)
     used_holds = [hold for hold in mine.values() if hold.kind == "places" and hold.zone == zone]
@@ -244,6 +249,27 @@ def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sel
     if not try_to_sell() and not (end_overdue_places(session, event, zone, context) and try_to_sell()):
         raise _zone_full(session, event, where, count, capacity, context.now)
     ending.end(session, event.number, used_holds, HoldStatus.CONVERTED, context, dates=where.days.dates)
+
+
+def have_places(held: Sequence[HoldRow], where: ZoneDays, count: int, now: Millis) -> bool:
+    """Whether these holds have just these places of an event of one day."""
+    lasting = all(hold.seat is None and hold.zone == where.zone and hold.held_until > now for hold in held)
+    return len(where.days.dates) == 1 and lasting and sum(hold.quantity for hold in held) == count
+
+
+def _sell_held_places(  # noqa: PLR0917 - places, their holds, and whose they are to be
+    session: Session,
+    event: events.Event,
+    where: ZoneDays,
+    held: Sequence[HoldRow],
+    context: ActionContext,
+    for_order: str,
+) -> None:
+    """Sell places that these holds have, without looking first: two conditional updates judge, as for seats."""
+    sold = places.sell_held(session, event.key, where.zone, sum(hold.quantity for hold in held))
+    if not sold or len(ending.convert(session, held, context, for_order)) < len(held):
+        raise _hold_expired([hold.id for hold in held])
+    ending.record(session, event.number, held, context, dates=where.days.dates)
 
 
 def _zone_full(  # noqa: PLR0917 - what was asked for

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Final, cast
 
-from sqlalchemy import ColumnElement, case, inspect, select, update
+from sqlalchemy import ColumnElement, Executable, Table, case, inspect, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -16,14 +16,19 @@ from sync_server.events import queries as events
 from sync_server.events.chosen_days import dates_of
 from sync_server.holds import ending, rules, service
 from sync_server.holds.caches.sale_state import SaleState, SaleStates, create_sale_lock, load_sale_state
-from sync_server.holds.models import HoldRow, HoldStatus
+from sync_server.holds.models import WHOLE_EVENT, HoldRow, HoldStatus
 from sync_server.holds.rules import Asked
 from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import places, seats
+from sync_server.plumbing.database import database_of
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
+from sync_server.plumbing.sql.asked_together import Question
+from sync_server.plumbing.sql.known_rows import known_row
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
 from sync_server.seating.plans.seat_plans import know_plan
 
 Held = HoldRow
@@ -37,8 +42,24 @@ def find(session: Session, event: EventKey, ids: Collection[str]) -> list[HoldRo
     """The open holds among these, as they are now. Nothing is locked: `claim` and `give_to_order` judge."""
     if not ids:
         return []
-    here = event.of(HoldRow), HoldRow.id.in_(sorted(ids)), ending.IS_OPEN
-    return list(session.execute(select(HoldRow).where(*here).order_by(HoldRow.id)).scalars())
+    statement, values = asks_found(session, event, ids)
+    found = (row._asdict() for row in statement.rows(session, **values))
+    return [known_row(session, HoldRow, row | {"days": int(row["days"], 16)}) for row in found]
+
+
+def asks_found(session: Session, event: EventKey, ids: Collection[str]) -> Question:
+    """What `find` asks."""
+    among = ending.among(ids, database_of(session).embedded)
+    return _FIND, {"organisation": event.organisation_id, "event": event.event_id, "ids": among}
+
+
+def _find(embedded: bool) -> Executable:
+    here = HoldRow.organisation_id == placeholder("organisation"), HoldRow.event_id == placeholder("event")
+    columns = cast(Table, HoldRow.__table__).columns
+    return select(*columns).where(*here, ending.is_among(embedded), ending.IS_OPEN).order_by(HoldRow.id)
+
+
+_FIND: Final = PreparedChange(_find)
 
 
 def require_on_sale(state: SaleState, now: Millis, *, early: bool = False) -> None:
@@ -89,17 +110,23 @@ def claim(
     now: Millis,
     *,
     found: Sequence[HoldRow] | None = None,
+    whole: bool = False,
 ) -> list[HoldRow]:
     """These holds of this bearer (None: of anybody, for the box office).
 
-    Those of places are locked with their counts, because they may be split. Those of seats are taken as they were
-    `found`: what `give_to_order` changes is the judge. Conflict `hold_expired` names those that ran out, are somebody
-    else's or of another event; the others stay held.
+    Those of places are locked with their counts if they may be split, and always at an event without a layout. Others
+    are taken as they were `found`: what changes when they are sold, or given to an order, is the judge. Conflict
+    `hold_expired` names those that ran out, are somebody else's or of another event; the others stay held.
     `hold_ordered` names those that belong to an order.
     """
-    if found is None or any(hold.seat is None for hold in found):
+    if found is None or any(hold.seat is None and (not whole or is_of_whole_event(hold)) for hold in found):
         found = _locked(session, event, HoldRow.id.in_(sorted(ids)))
     return claimable(found, ids, bearer_id, now)
+
+
+def is_of_whole_event(hold: HoldRow) -> bool:
+    """Whether a hold has places of an event without a layout."""
+    return hold.seat is None and hold.zone == WHOLE_EVENT
 
 
 def claimable(found: Sequence[HoldRow], ids: Collection[str], bearer_id: str | None, now: Millis) -> list[HoldRow]:
@@ -130,15 +157,15 @@ def give_to_order(
     if not holds:
         return
     _keep_seats(session, holds, until)
-    row = HoldRow
+    row, as_found = HoldRow, {(hold.id, hold.quantity) for hold in holds}
     mine = row.organisation_id == holds[0].organisation_id, row.id.in_(sorted(hold.id for hold in holds))
     free = ending.IS_OPEN, row.order_id.is_(None), row.held_until > context.now
     longer = case((row.held_until < until, until), else_=row.held_until)
     change = update(row).where(*mine, *free).values(order_id=order_id, held_until=longer, updated_at=context.now)
     once = {"synchronize_session": False, "populate_existing": True}
     given = session.execute(change.returning(row), execution_options=once).scalars().all()
-    if len(given) < len(holds):
-        raise _stale(sorted({hold.id for hold in holds} - {hold.id for hold in given}))
+    if stale := as_found - {(hold.id, hold.quantity) for hold in given}:
+        raise _stale(sorted(id for id, _ in stale))
     send(session, HoldsMade(given, context.now))
 
 

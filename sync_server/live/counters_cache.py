@@ -34,7 +34,7 @@ class CountersCache:
         """The counters now, past the cache; NotFound for another organisation's event."""
         with self._parts.database.reading() as session:
             event = events.details(session, organisation_id, event_id)
-            return event_counters(session, event, self._parts.clock())
+            return event_counters(session, event, event.tickets_issued, self._parts.clock())
 
 
 def counters_cache(app: Flask, parts: Parts) -> CountersCache:

@@ -78,8 +78,8 @@ class EventCounters:
     zones: tuple[ZoneCounters, ...] = ()
 
 
-def event_counters(session: Session, facts: EventHead, now: Millis) -> EventCounters:
-    """The counters of an event now; the caller has checked who may see it."""
+def event_counters(session: Session, facts: EventHead, issued: int, now: Millis) -> EventCounters:
+    """The counters of an event with so many tickets now; the caller has checked who may see it."""
     counts = scans.counts(session, facts.key)
     occupancy = inside.occupancy(session, facts.key, _counts_from(session, facts.key, now))
     conflicts = scans.open_conflict_count(session, facts.key)
@@ -87,7 +87,7 @@ def event_counters(session: Session, facts: EventHead, now: Millis) -> EventCoun
     heard = devices.words_at_event(session, facts.key, facts.number)
     words = gate_words(heard, now, _admits_until(facts, now))
     gates = _gates(session, facts.key, counts, occupancy.by_gate, words)
-    known = bounds(occupancy.inside, facts.tickets_issued, words.values())
+    known = bounds(occupancy.inside, issued, words.values())
     entries, exits, refused = _sums(counts)
     silent = [word.heard_at for word in heard if word.heard_at is not None and is_silent(now, word.heard_at)]
     numbers = (
@@ -96,7 +96,7 @@ def event_counters(session: Session, facts: EventHead, now: Millis) -> EventCoun
         entries,
         exits,
         refused,
-        facts.tickets_issued,
+        issued,
         held,
         facts.room,
         (occupancy.inside, known.least, known.most),
@@ -118,7 +118,7 @@ def event_counters(session: Session, facts: EventHead, now: Millis) -> EventCoun
         silent=sum(word.silent for word in words.values()),
         silent_since=max(silent, default=None),
         gates=gates,
-        sold=facts.tickets_issued,
+        sold=issued,
         held=held,
         capacity=facts.room,
         inside_least=known.least,

@@ -12,11 +12,14 @@ from sqlalchemy.orm import Session
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.fingerprints import fingerprint
+from sync_server.plumbing.sql.known_rows import AsRead
 from sync_server.plumbing.sql.prepared import Prepared, placeholder
 from sync_server.tickets import queries
 from sync_server.tickets.models import TicketTypeRecord
 
-_SAYS: Final = fingerprint(TicketTypeRecord, but={"issued", "reserved", "badge_layout"}).label("said")
+_LEFT_OUT: Final = frozenset({"issued", "reserved", "badge_layout"})
+"""Counters, which each sale raises, and what no sale reads: whoever needs them asks for them."""
+_SAYS: Final = fingerprint(TicketTypeRecord, but=_LEFT_OUT).label("said")
 _TYPES_SAY: Final = Prepared(
     select(TicketTypeRecord.number, _SAYS).where(
         TicketTypeRecord.organisation_id == placeholder("organisation"),
@@ -30,6 +33,22 @@ class TypesAsRead(NamedTuple):
 
     rows: Sequence[TicketTypeRecord]
     said: dict[int, str]
+
+
+class KeptTypes(NamedTuple):
+    """The same for later transactions."""
+
+    rows: Sequence[AsRead[TicketTypeRecord]]
+    said: dict[int, str]
+
+    @classmethod
+    def of(cls, types: TypesAsRead) -> KeptTypes:
+        """Without their counters."""
+        return cls([AsRead.of(row, but=_LEFT_OUT) for row in types.rows], types.said)
+
+    def in_session(self, session: Session) -> TypesAsRead:
+        """As if this session had read them."""
+        return TypesAsRead([row.row(session) for row in self.rows], self.said)
 
 
 def read_ahead(session: Session, event: EventKey) -> TypesAsRead:

@@ -65,7 +65,7 @@ class Board:
 
 def board(session: Session, event: events.Event, now: Millis) -> Board:
     """The door of an event now."""
-    counters = event_counters(session, events.head_of(event), now)
+    counters = event_counters(session, events.head_of(event), event.tickets_issued, now)
     whole = now - now % MINUTE
     stretches = throughput.by_gate(session, event.key, MINUTE, whole - (SHOWN - 1) * MINUTE)
     gates = tuple(_gate(gate, stretches, whole) for gate in counters.gates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -18,13 +19,14 @@ from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.orders import seat_choices
 from sync_server.checkout.orders.order_request import Chosen, OrderRequest
-from sync_server.checkout.orders.parcels import Buyers, Parcel
+from sync_server.checkout.orders.parcels import Admission, Buyers, PlannedParcel
 from sync_server.checkout.rules import LineState, OrderState
 from sync_server.events.chosen_days import EVERY_DAY
 from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.sql.known_rows import new_row
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.tickets import queries as tickets
@@ -56,6 +58,7 @@ class Composed:
     order: OrderRow
     lines: Sequence[OrderLineRow]
     types: Mapping[int, TicketType]  # of the event
+    planned: Sequence[PlannedParcel]
 
 
 def compose(  # noqa: PLR0917 - a request, for whom, and what it takes over
@@ -75,13 +78,27 @@ def compose(  # noqa: PLR0917 - a request, for whom, and what it takes over
     wishes = list(_wishes(session, event, request, context, types=types, holds=by_id))
     if not 1 <= len(wishes) <= rules.MAX_ADMISSIONS:
         raise InvalidRequest(f"An order has 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
-    lines = list(_lines(session, event, wishes, buyers.parcels(wishes, holds), context))
+    parcels = planned(session, event, wishes, buyers, holds, context)
+    lines = list(_lines(wishes, parcels))
     spending.take_off(redeemed, lines)
     if early:
         rules.require_opened_early({line.ticket_type for line in lines}, types, redeemed.opened_early)
     _check_types(session, event, request, lines, types=types, holds=by_id, now=context.now, opened=redeemed.opened)
     order = _order(event, request, lines, currency=types[lines[0].ticket_type].currency, context=context)
-    return Composed(order, lines, types)
+    return Composed(order, lines, types, parcels)
+
+
+def planned(  # noqa: PLR0917 - admissions, for whom, and what they take over
+    session: Session,
+    event: EventHead,
+    admissions: Sequence[Admission],
+    buyers: Buyers,
+    holds: Sequence[Held],
+    context: ActionContext,
+) -> list[PlannedParcel]:
+    """What issuing would make of these admissions; its refusals."""
+    parcels = buyers.parcels(admissions, holds)
+    return [PlannedParcel(each, issuing.plan(session, event, each.request, context)) for each in parcels]
 
 
 def _wishes(
@@ -165,16 +182,9 @@ def _require_sold_in_zone(ticket_types: _Types, number: int, hold: Held, plan: S
         )
 
 
-def _lines(
-    session: Session,
-    event: EventHead,
-    wishes: Sequence[_Wish],
-    parcels: Iterable[Parcel],
-    context: ActionContext,
-) -> Iterable[OrderLineRow]:
+def _lines(wishes: Sequence[_Wish], planned: Iterable[PlannedParcel]) -> Iterable[OrderLineRow]:
     """A line for each admission, priced, as issuing would make its ticket."""
-    for parcel in parcels:
-        batches = issuing.plan(session, event, parcel.request, context)
+    for parcel, batches in planned:
         drafts = [(batch.ticket_type, draft) for batch in batches for draft in batch.drafts]
         by_seat = {draft.printed.seat_id: (row, draft) for row, draft in drafts if draft.printed is not None}
         for place, index in enumerate(parcel.indexes):
@@ -183,15 +193,29 @@ def _lines(
 
 
 def _line(wish: _Wish, row: TicketType, draft: TicketDraft) -> OrderLineRow:
-    printed, line = draft.printed, OrderLineRow(ticket_type=row.number, ticket_type_name=row.name, zone=draft.zone)
-    line.seat, line.seat_name = draft.seat, printed.seat_id if printed else ""
-    line.seat_label, line.holder_name = printed.label if printed else "", wish.holder_name
-    line.unit_cents, line.discount_cents, line.fee_cents = row.price_cents, 0, row.fee_cents
-    line.tax_rate, line.valid_days = row.tax_rate, draft.days.bits
-    line.tax_cents = money.tax_included(line.unit_cents - line.discount_cents + line.fee_cents, row.tax_rate)
-    line.state, line.hold_id, line.membership_id = LineState.ORDERED.value, wish.hold_id, wish.membership_id
-    line.ticket_id, line.passed_on = None, False
-    return line
+    printed = draft.printed
+    costs = row.price_cents + row.fee_cents
+    values: dict[str, Any] = {
+        "ticket_type": row.number,
+        "ticket_type_name": row.name,
+        "zone": draft.zone,
+        "seat": draft.seat,
+        "seat_name": printed.seat_id if printed else "",
+        "seat_label": printed.label if printed else "",
+        "holder_name": wish.holder_name,
+        "unit_cents": row.price_cents,
+        "discount_cents": 0,
+        "fee_cents": row.fee_cents,
+        "tax_rate": row.tax_rate,
+        "tax_cents": money.tax_included(costs, row.tax_rate),
+        "valid_days": draft.days.bits,
+        "state": LineState.ORDERED.value,
+        "hold_id": wish.hold_id,
+        "membership_id": wish.membership_id,
+        "ticket_id": None,
+        "passed_on": False,
+    }
+    return new_row(OrderLineRow, values)
 
 
 def _check_types(
@@ -224,34 +248,35 @@ def _order(
     context: ActionContext,
 ) -> OrderRow:
     amounts, buyer = money.amounts_of(lines), request.buyer
-    order = OrderRow(
-        organisation_id=event.organisation_id,
-        id=uuid7(context.now, context.entropy),
-        event_id=event.id,
-        channel=request.channel.value,
-        bearer_kind=request.bearer_kind,
-        bearer_id=request.bearer_id,
-        buyer_name=buyer.name,
-        buyer_email=buyer.email,
-        buyer_locale=buyer.locale,
-        admissions=len(lines),
-        currency=currency,
-        subtotal_cents=amounts.subtotal,
-        discount_cents=amounts.discount,
-        fees_cents=amounts.fees,
-        tax_cents=amounts.tax,
-        total_cents=amounts.total,
-        state=OrderState.PENDING.value,
-        method="",
-        access=request.access.stored(),
-        remaining_ms=None,
-        due_at=None,
-        reason="",
-        dispute="",
-        paid_at=None,
-        created_at=context.now,
-        updated_at=context.now,
-    )
+    values: dict[str, Any] = {
+        "organisation_id": event.organisation_id,
+        "id": uuid7(context.now, context.entropy),
+        "event_id": event.id,
+        "channel": request.channel.value,
+        "bearer_kind": request.bearer_kind,
+        "bearer_id": request.bearer_id,
+        "buyer_name": buyer.name,
+        "buyer_email": buyer.email,
+        "buyer_locale": buyer.locale,
+        "admissions": len(lines),
+        "currency": currency,
+        "subtotal_cents": amounts.subtotal,
+        "discount_cents": amounts.discount,
+        "fees_cents": amounts.fees,
+        "tax_cents": amounts.tax,
+        "total_cents": amounts.total,
+        "state": OrderState.PENDING.value,
+        "method": "",
+        "access": request.access.stored(),
+        "remaining_ms": None,
+        "due_at": None,
+        "reason": "",
+        "dispute": "",
+        "paid_at": None,
+        "created_at": context.now,
+        "updated_at": context.now,
+    }
+    order = new_row(OrderRow, values)
     for position, line in enumerate(lines, start=1):
         line.organisation_id, line.order_id, line.position = order.organisation_id, order.id, position
     return order

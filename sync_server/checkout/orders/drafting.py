@@ -14,7 +14,7 @@ from sync_server.checkout.codes.spending import Redeemed
 from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.orders import composing
 from sync_server.checkout.orders.order_request import OrderRequest
-from sync_server.checkout.orders.parcels import Buyers
+from sync_server.checkout.orders.parcels import Buyers, PlannedParcel
 from sync_server.checkout.orders.rehearsing import Rehearsed, rehearse
 from sync_server.checkout.sessions import entering
 from sync_server.checkout.sessions.entering import Entered
@@ -46,6 +46,7 @@ class Draft:
     lines: Sequence[OrderLineRow]
     types: Mapping[int, TicketType]  # of the lines
     holds: Sequence[Held]  # which it takes over
+    planned: Sequence[PlannedParcel]  # its tickets
     redeemed: Redeemed
     buyers: Buyers
     entered: Entered | None  # its checkout session, where it needs one
@@ -60,10 +61,11 @@ def draft(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
     where, ids = request.organisation_id, [each.hold_id for each in request.chosen if each.hold_id is not None]
     if len(set(ids)) < len(ids):
         raise InvalidRequest("holds: a hold is listed twice.", field="holds")
-    found = ordering.find(session, request.visit.event, ids)
-    cards, signed_in = {hold.membership_id or "" for hold in found}, request.bearer_kind != "guest"
-    buyers = Buyers.resolve(session, where, sealer, context.now, request.access, memberships=cards, signed_in=signed_in)
-    with asked_together(session, *_before_the_lock(request, context.now)):
+    with asked_together(session, *_before_the_lock(session, request, ids, context.now)):
+        found = ordering.find(session, request.visit.event, ids)
+        cards, signed_in = {hold.membership_id or "" for hold in found}, request.bearer_kind != "guest"
+        who = session, where, sealer, context.now, request.access
+        buyers = Buyers.resolve(*who, memberships=cards, signed_in=signed_in)
         customer_id = _customer(session, request, context.now)
         minutes = order_minutes(session, where)
         rehearsed = _rehearse(session, request, buyers, found, context)
@@ -76,16 +78,19 @@ def draft(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
         early = bool(redeemed.opened_early) and presales.is_to_begin(session, event.key, context.now)
         entered = _enter(session, request, state, context, early=early)
     bearer = request.bearer_id if request.in_shop else None
-    holds = ordering.claim(session, event.key, ids, bearer, context.now, found=found)
-    if rehearsed is not None and unchanged and rehearsed.still_stands(state, holds):
+    stands = rehearsed is not None and unchanged and state is rehearsed.state
+    holds = ordering.claim(session, event.key, ids, bearer, context.now, found=found, whole=stands)
+    if rehearsed is not None and stands and rehearsed.is_of(holds):
         composed = rehearsed.composed
     else:
         given = session, event, request, buyers, holds, context
         composed = composing.compose(*given, redeemed=redeemed, early=early)
     order, lines = composed.order, composed.lines
     order.customer_id, order.expires_at = customer_id, context.now + minutes * MINUTE_MS
-    parts = {line.hold_id for line in lines if line.hold_id is not None}
-    whole = parts == {hold.id for hold in holds}
+    parts, planned = {line.hold_id for line in lines if line.hold_id is not None}, composed.planned
+    if parts != {hold.id for hold in holds}:  # some were split
+        holds = ordering.claim(session, event.key, parts, bearer, context.now)
+        planned = composing.planned(session, event, lines, buyers, holds, context)
     return Draft(
         request,
         event,
@@ -93,7 +98,8 @@ def draft(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
         order,
         lines,
         {number: composed.types[number] for number in sorted({line.ticket_type for line in lines})},
-        holds if whole else ordering.claim(session, event.key, parts, bearer, context.now),
+        holds,
+        planned,
         redeemed,
         buyers,
         entered,
@@ -122,9 +128,11 @@ def _enter(
     return entering.find_slot(session, request.visit, context, tab=request.tab, early=early, queued=state.queued)
 
 
-def _before_the_lock(request: OrderRequest, now: Millis) -> Iterable[Question]:
+def _before_the_lock(session: Session, request: OrderRequest, ids: Sequence[str], now: Millis) -> Iterable[Question]:
     """What is asked before the event is locked."""
     where = request.organisation_id
+    if ids:
+        yield ordering.asks_found(session, request.visit.event, ids)
     if request.bearer_kind == "guest":
         yield customers.asks_customer(where, request.bearer_id, now)
     yield asks_order_minutes(where)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from shared.errors import Conflict, GatehouseError
 from sync_server.checkout import queries
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.checkout.orders.parcels import Access, Buyers, Parcel
+from sync_server.checkout.orders.parcels import Access, Buyers, Parcel, PlannedParcel
 from sync_server.checkout.rules import LineState
 from sync_server.events import queries as events
 from sync_server.events.chosen_days import ChosenDays, dates_of
@@ -19,8 +19,9 @@ from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
-from sync_server.tickets import service as tickets
 from sync_server.tickets import type_service
+from sync_server.tickets.issuance import issuing
+from sync_server.tickets.issuance.issue_request import TicketBatch
 from sync_server.tickets.queries import Ticket
 
 
@@ -67,44 +68,43 @@ def issue_tickets(
     reserved = len(dates) == 1 and all(line.state == LineState.ORDERED.value for line in lines)
     if not reserved:
         end_reservations(session, order, lines)
-    parcels = buyers.parcels(lines, held, dates)
+    parcels = ((parcel, None) for parcel in buyers.parcels(lines, held, dates))
     return _issue(session, order, lines, parcels, context, unpaid=unpaid, reserved=reserved)
 
 
-def issue_at_once(  # noqa: PLR0917 - an order, for whom, and what it takes over
+def issue_at_once(  # noqa: PLR0917 - an order, and what it takes over
     session: Session,
     order: OrderRow,
     lines: Sequence[OrderLineRow],
-    buyers: Buyers,
-    holds: Sequence[Held],
+    planned: Iterable[PlannedParcel],
+    holds: Iterable[Held],
     context: ActionContext,
     ids: Mapping[int, int],
 ) -> list[Ticket]:
-    """Issue the tickets of an order that is not written yet, from holds that nothing has been written of either.
+    """Issue the planned tickets of an order that is not written yet, from holds of which nothing is written either.
 
     Its event is locked; `ids` are those of tickets by their seats, where they were drawn already.
     Conflict `hold_expired` where a hold has ended, or another order has got it, since it was read.
     """
     for hold in holds:
-        if hold.seat is None:  # locked; the others get their order as they are sold
+        if ordering.is_of_whole_event(hold):  # locked; the others get their order as they are sold
             hold.order_id = order.id
-    parcels = buyers.parcels(lines, holds, dates_of(events.event(session, *order.event)))
-    return _issue(session, order, lines, parcels, context, for_order=order.id, ids=ids)
+    return _issue(session, order, lines, planned, context, for_order=order.id, ids=ids)
 
 
 def _issue(
     session: Session,
     order: OrderRow,
     lines: Sequence[OrderLineRow],
-    parcels: Iterable[Parcel],
+    parcels: Iterable[tuple[Parcel, Sequence[TicketBatch] | None]],
     context: ActionContext,
     **how: Any,
 ) -> list[Ticket]:
     issued = list[Ticket]()
-    for parcel in parcels:
+    for parcel, batches in parcels:
         theirs = [lines[index] for index in parcel.indexes]
         request = replace(parcel.request, group_id=order.id, prices=_prices(theirs), **how)
-        new = tickets.issue(session, order.organisation_id, order.event_id, request, context)
+        new = issuing.issue(session, order.organisation_id, order.event_id, request, context, batches=batches)
         _assign(theirs, new)
         issued += new
     return issued

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy.orm import Session
 
@@ -15,7 +15,7 @@ from sync_server.plumbing.sealing import Sealer
 from sync_server.seating.rules import Visitor
 from sync_server.seating.zone_access.entitlements import Bearer, GuestIdKind, GuestKey
 from sync_server.tickets.issuance.bearers import Issuer, MembershipReference
-from sync_server.tickets.issuance.issue_request import IssueRequest, Member
+from sync_server.tickets.issuance.issue_request import IssueRequest, Member, TicketBatch
 from sync_server.tickets.rules import Seat
 
 
@@ -76,6 +76,13 @@ class Parcel:
 
     indexes: Sequence[int]
     request: IssueRequest
+
+
+class PlannedParcel(NamedTuple):
+    """The same, and what issuing will make of them."""
+
+    parcel: Parcel
+    batches: Sequence[TicketBatch]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,13 @@ from sync_server.checkout.orders.order_request import OrderRequest
 from sync_server.checkout.orders.parcels import Buyers
 from sync_server.events import locked_events
 from sync_server.events import queries as events
-from sync_server.events.locked_events import EventAsRead
+from sync_server.events.locked_events import EventAsRead, KeptEvent
 from sync_server.holds import ordering
 from sync_server.holds.caches.sale_state import SaleState
 from sync_server.holds.ordering import Held
+from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import pipelines
 from sync_server.plumbing.sql.asked_together import Question
@@ -34,10 +36,37 @@ from sync_server.plumbing.sql.late_writes import Asked, nothing_asked
 from sync_server.seating.layouts.plan import AccessMode
 from sync_server.seating.plans.seat_plans import presumed_plan
 from sync_server.tickets import types_ahead
-from sync_server.tickets.types_ahead import TypesAsRead
+from sync_server.tickets.types_ahead import KeptTypes, TypesAsRead
 
 _ONE_DAY = 1
+_MAX_KNOWN = 64
 _HoldSays = tuple[object, ...]
+
+
+class EventsAsSold:
+    """What the events and their ticket types said that this process sold most recently, for the next order of each.
+
+    Behind the lock it is looked at whether they still say so, however long ago that was.
+    """
+
+    def __init__(self) -> None:
+        self._known: SharedLoads[EventKey, tuple[KeptEvent, KeptTypes]] = SharedLoads(_MAX_KNOWN)
+
+    def read(self, session: Session, event: EventKey) -> tuple[EventAsRead, TypesAsRead] | None:
+        """An event and its ticket types, as remembered or else as they are; None where there is no such event."""
+        known = self._known.peek(event)
+        if known is not None:
+            event_known, types_known = known
+            return event_known.in_session(session), types_known.in_session(session)
+        read, types = locked_events.read_ahead(session, event), types_ahead.read_ahead(session, event)
+        if read is None:
+            return None
+        self._known.get(event, lambda: (KeptEvent.of(read), KeptTypes.of(types)))
+        return read, types
+
+    def forget(self, event: EventKey) -> None:
+        """It says something else by now."""
+        self._known.forget(event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +95,13 @@ class Rehearsed:
             types_ahead.know(session, self._key, self.types)
             return True
         locked_events.forget(session, self._key)
+        ports_of(session, EventsAsSold).forget(self._key)
         _forget(session, self.event, self.types)
         return False
 
-    def still_stands(self, state: SaleState, holds: Sequence[Held]) -> bool:
-        """Whether the sale and the holds are as they were, too."""
-        return state is self.state and _said(holds) == self.holds
+    def is_of(self, holds: Sequence[Held]) -> bool:
+        """Whether these holds are as they were, too."""
+        return _said(holds) == self.holds
 
 
 def rehearse(
@@ -82,9 +112,10 @@ def rehearse(
     state = ordering.known_state(session, *event)
     if state is None or not pipelines.are_possible(session) or not _is_plain(request, state, found):
         return None
-    read, types = locked_events.read_ahead(session, event), types_ahead.read_ahead(session, event)
-    if read is None:
+    found_event = ports_of(session, EventsAsSold).read(session, event)
+    if found_event is None:
         return None
+    read, types = found_event
     if read.row.put_away_at is not None:
         _forget(session, read, types)
         return None

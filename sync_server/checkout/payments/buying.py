@@ -54,7 +54,7 @@ def _sold(session: Session, draft: Draft, method: PaymentMethod, context: Action
         placing.give_number(session, draft)
         late_writes.begin(session)
         recording.record_order(session, order, number, "order_created", context, admissions=len(lines))
-        issued = fulfilling.issue_at_once(session, order, lines, draft.buyers, draft.holds, context, ids)
+        issued = fulfilling.issue_at_once(session, order, lines, draft.planned, draft.holds, context, ids)
     order.state, order.method, order.paid_at = OrderState.PAID.value, method.name, context.now
     balance = placing.write(session, draft, context)
     if draft.entered is not None:
@@ -87,7 +87,10 @@ def _ticket_ids(draft: Draft, context: ActionContext) -> Mapping[int, int]:
 
 
 def _selling(session: Session, draft: Draft, ids: Mapping[int, int], context: ActionContext) -> Iterable[Question]:
-    """What sells the seats."""
+    """What sells the seats, or the places of one hold."""
     if ids:
         held = sorted(draft.holds, key=lambda hold: hold.id)
         yield from selling_held.asks_to_sell_held(session, draft.event.key, ids, held, context, draft.order.id)
+    elif _issued_together(draft) and len(draft.holds) == 1:
+        (hold,) = draft.holds
+        yield from selling_held.asks_to_sell_places(session, draft.event.key, hold, context, draft.order.id)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, func, select, update
+from sqlalchemy import ColumnElement, Executable, Integer, Select, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -16,6 +16,12 @@ from sync_server.events import chosen_days
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays
 from sync_server.holds.models import OPEN_PLACES, HoldRow, ZonePlacesRow
 from sync_server.plumbing.database import database_of
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.sql.asked_together import Question
+from sync_server.plumbing.sql.prepared import placeholder
+from sync_server.plumbing.sql.prepared_changes import PreparedChange
+
+FIRST_DAY: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,28 @@ def sell(session: Session, where: ZoneDays, count: int, *, capacity: int) -> boo
 def release(session: Session, where: ZoneDays, count: int) -> bool:
     """Free held places; False where fewer were held."""
     return _changed(session, where, ZonePlacesRow.held >= count, held=-count)
+
+
+def sell_held(session: Session, event: EventKey, zone: int, count: int) -> bool:
+    """Sell held places of an event of one day; False where fewer were held."""
+    statement, values = asks_to_sell_held(event, zone, count)
+    return bool(statement.rows(session, **values))
+
+
+def asks_to_sell_held(event: EventKey, zone: int, count: int) -> Question:
+    """What `sell_held` asks."""
+    key = {"organisation": event.organisation_id, "event": event.event_id, "zone": zone}
+    return _SELL_HELD, {**key, "count": count}
+
+
+def _selling_held(_embedded: bool) -> Executable:
+    row, count = ZonePlacesRow, placeholder("count", Integer())
+    here = row.organisation_id == placeholder("organisation"), row.event_id == placeholder("event")
+    on_day = row.zone == placeholder("zone"), row.day == FIRST_DAY, row.held >= count
+    return update(row).where(*here, *on_day).values(held=row.held - count, sold=row.sold + count).returning(row.day)
+
+
+_SELL_HELD: Final = PreparedChange(_selling_held)
 
 
 def free_sold(session: Session, where: ZoneDays, count: int) -> bool:

@@ -68,6 +68,8 @@ def claim(
 
     `shared` is the same for all rows: organisation_id, event_id, state, held_until and now.
     """
+    if not rows:
+        return set()
     statement, values = asks(session, shared, rows, mine)
     return {(row.seat, row.day) for row in statement.rows(session, **values)}
 

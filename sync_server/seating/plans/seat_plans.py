@@ -68,7 +68,8 @@ def seat_plan(session: Session, row: EventLayoutRecord) -> SeatPlan:
 
 def event_plan(session: Session, organisation_id: str, event_id: str) -> SeatPlan:
     """The plan of an event; NotFound for an event without a layout."""
-    return seat_plan(session, queries.event_layout(session, organisation_id, event_id))
+    found = find_event_plan(session, organisation_id, event_id)
+    return seat_plan(session, queries.event_layout(session, organisation_id, event_id)) if found is None else found
 
 
 def know_plan(session: Session, organisation_id: str, event_id: str, plan: SeatPlan | None) -> None:

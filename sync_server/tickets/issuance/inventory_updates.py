@@ -43,7 +43,17 @@ def sell_inventory(
         )
     places = Counter((layout.places_zone(row.zone), row.valid_days) for row in tickets if not row.seat)
     for zone, bits, count in sorted((zone, bits, n) for (zone, bits), n in places.items() if zone is not None):
-        inventory.sell_places(session, *where, zone, count, context, holds=holds, days=bits)
+        inventory.sell_places(
+            session,
+            *where,
+            zone,
+            count,
+            context,
+            holds=holds,
+            held=request.held,
+            days=bits,
+            for_order=request.for_order,
+        )
 
 
 def release_inventory(session: Session, row: TicketRecord, now: Millis) -> None:

@@ -21,7 +21,8 @@ from sync_server.events.chosen_days import ChosenDays, dates_of, joined, numbers
 from sync_server.holds import inventory
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.requests.principals import ActionContext
-from sync_server.plumbing.sql.bulk import insert_many
+from sync_server.plumbing.sql.bulk import columns_of, insert_many
+from sync_server.plumbing.sql.known_rows import new_row
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
 from sync_server.tickets import queries, rules, ticket_counts, type_service
@@ -87,9 +88,15 @@ def _days(session: Session, event: events.EventHead, request: IssueRequest) -> T
 
 
 def issue(
-    session: Session, organisation_id: str, event_id: str, request: IssueRequest, context: ActionContext
+    session: Session,
+    organisation_id: str,
+    event_id: str,
+    request: IssueRequest,
+    context: ActionContext,
+    *,
+    batches: Sequence[TicketBatch] | None = None,
 ) -> Sequence[TicketRecord]:
-    """Issue tickets; all of them or none.
+    """Issue tickets; all of them or none. `batches` is what `plan` says of this request, where it was asked already.
 
     Conflict `insufficient_inventory`, `capacity_exceeded`, `seat_taken` or `zone_full` if there are not enough left.
     """
@@ -98,11 +105,12 @@ def issue(
         raise InvalidRequest(f"Ask for 1 to {rules.MAX_TICKETS_PER_REQUEST} tickets at a time.", field="count")
     key_id = signing_keys.signing_key_id(session, organisation_id, context.now)
     layout = issuing_layout(session, organisation_id, event_id, context.now, context.actor.id)
-    days = _days(session, event, request)
-    batches = _batches(session, event, layout, request, days)
+    if batches is None:
+        batches = _batches(session, event, layout, request, _days(session, event, request))
+    dates = dates_of(events.event(session, organisation_id, event_id))
     group_id = request.group_id or uuid7(context.now, context.entropy)
     codes = iter(_confirmation_codes(session, event, request.total, context.entropy))
-    common = _Common(event, request, key_id, group_id, codes, days.dates)
+    common = _Common(event, request, key_id, group_id, codes, dates)
     tickets = [row for batch in batches for row in _create(session, common, batch, context)]
     if layout is not None:
         inventory_updates.sell_inventory(session, layout, tickets, request, context)
@@ -163,52 +171,63 @@ def _create(session: Session, common: _Common, batch: TicketBatch, context: Acti
         type_service.reserve_quantity(session, batch.ticket_type, days)
     prices = common.request.prices.get(batch.ticket_type.number, [batch.ticket_type.price_cents] * count)
     for offset, draft in enumerate(batch.drafts):
-        row = _ticket(common, batch.ticket_type, draft, context)
-        row.sequence, row.price_cents = first + offset, prices[offset]
-        row.number = f"{common.event.code}-{row.sequence}"
-        row.confirmation_code = next(common.codes)
+        row = _ticket(common, batch.ticket_type, draft, context, first + offset, prices[offset])
         issues.freeze_claims(session, row, common.event.number, common.key_id, context.now)
         yield row
     _record_issued(session, common, batch, first, context)
 
 
-def _ticket(common: _Common, ticket_type: TicketTypeRecord, draft: TicketDraft, context: ActionContext) -> TicketRecord:
+def _ticket(  # noqa: PLR0917 - all that a ticket is made of
+    common: _Common,
+    ticket_type: TicketTypeRecord,
+    draft: TicketDraft,
+    context: ActionContext,
+    sequence: int,
+    price_cents: int,
+) -> TicketRecord:
     event, request, member = common.event, common.request, draft.member
     seat = draft.printed or rules.Seat()
     flags = TicketFlags(ticket_type.flags) | rules.flags_of(request.flags) | draft.flags
     state = member.state if member else MembershipState.NONE
-    return TicketRecord(
-        id=request.ids.get(draft.seat) or ticket_id(context.entropy),
-        organisation_id=event.organisation_id,
-        event_id=event.id,
-        issue=1,
-        state=int(TicketState.UNPAID if request.unpaid else TicketState.VALID),
-        ticket_type=ticket_type.number,
-        zone=draft.zone,
-        seat=draft.seat,
-        seat_id=seat.seat_id,
-        section=seat.section,
-        seat_row=seat.row,
-        seat_number=seat.number,
-        seat_key=draft.key,
-        group_id=common.group_id,
-        valid_days=draft.days.bits,
-        entitlement=ticket_type.entitlement,
-        entry_limit=ticket_type.entry_limit,
-        flags=int(flags),
-        not_before=ticket_type.not_before,
-        not_after=ticket_type.not_after,
-        membership_tier=member.tier if member else "",
-        membership_id=member.id if member else "",
-        membership_state=int(state),
-        membership_until=member.until if member else 0,
-        holder_name=seat.holder_name or request.holder_name,
-        notes=request.notes,
-        price_cents=ticket_type.price_cents,
-        currency=ticket_type.currency,
-        created_at=context.now,
-        updated_at=context.now,
-    )
+    values: dict[str, Any] = {
+        "id": request.ids.get(draft.seat) or ticket_id(context.entropy),
+        "organisation_id": event.organisation_id,
+        "event_id": event.id,
+        "sequence": sequence,
+        "number": f"{event.code}-{sequence}",
+        "confirmation_code": next(common.codes),
+        "key_id": common.key_id,
+        "issue": 1,
+        "issued_at": 0,
+        "claims": b"",
+        "state": int(TicketState.UNPAID if request.unpaid else TicketState.VALID),
+        "ticket_type": ticket_type.number,
+        "zone": draft.zone,
+        "seat": draft.seat,
+        "seat_id": seat.seat_id,
+        "section": seat.section,
+        "seat_row": seat.row,
+        "seat_number": seat.number,
+        "seat_key": draft.key,
+        "group_id": common.group_id,
+        "valid_days": draft.days.bits,
+        "entitlement": ticket_type.entitlement,
+        "entry_limit": ticket_type.entry_limit,
+        "flags": int(flags),
+        "not_before": ticket_type.not_before,
+        "not_after": ticket_type.not_after,
+        "membership_tier": member.tier if member else "",
+        "membership_id": member.id if member else "",
+        "membership_state": int(state),
+        "membership_until": member.until if member else 0,
+        "holder_name": seat.holder_name or request.holder_name,
+        "notes": request.notes,
+        "price_cents": price_cents,
+        "currency": ticket_type.currency,
+        "created_at": context.now,
+        "updated_at": context.now,
+    }
+    return new_row(TicketRecord, values)
 
 
 def ticket_id(entropy: Entropy) -> int:
@@ -229,9 +248,8 @@ def _confirmation_codes(session: Session, event: events.EventHead, count: int, e
 
 
 def _insert(session: Session, tickets: Sequence[TicketRecord]) -> None:
-    columns = [column.key for column in TicketRecord.__table__.columns]
     try:
-        insert_many(session, TicketRecord, [{name: getattr(row, name) for name in columns} for row in tickets])
+        insert_many(session, TicketRecord, columns_of(TicketRecord, tickets))
     except IntegrityError as error:
         if "seat" not in str(error.orig):
             raise  # a number or code that another issue has taken at this moment: the request runs again
