@@ -114,9 +114,9 @@ def reserve_quantity(
         )
 
 
-def asks_quantity(row: TicketTypeRecord, count: int) -> Question:
-    """What `reserve_quantity` asks for tickets that are issued at an event of one day."""
-    return _asks(row, count, of_several=False, for_order=False)
+def asks_quantity(row: TicketTypeRecord, count: int, *, for_order: bool = False) -> Question:
+    """What `reserve_quantity` asks at an event of one day."""
+    return _asks(row, count, of_several=False, for_order=for_order)
 
 
 def _asks(

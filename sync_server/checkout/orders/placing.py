@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from sqlalchemy import Executable
@@ -26,7 +28,8 @@ from sync_server.holds import ordering
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
-from sync_server.plumbing.sql.asked_together import Question
+from sync_server.plumbing.sql import late_writes
+from sync_server.plumbing.sql.asked_together import Question, asked_together
 from sync_server.plumbing.sql.bulk import insert_rows
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
@@ -48,10 +51,12 @@ def place(session: Session, sealer: Sealer, request: OrderRequest, context: Acti
 def keep(session: Session, draft: Draft, context: ActionContext) -> Placed:
     """Write an order that waits to be paid."""
     order, lines = draft.order, draft.lines
+    with asked_together(session, *_counting(session, draft)):
+        give_number(session, draft)
+        _reserve(session, draft)
+    late_writes.begin(session)
     if draft.entered is not None:
         entering.open_slot(session, draft.entered)
-    _reserve(session, draft)
-    give_number(session, draft)
     balance = write(session, draft, context)
     ordering.give_to_order(session, draft.holds, order.id, context, until=order.expires_at)
     recording.record_order(session, order, draft.event.number, "order_created", context, admissions=len(lines))
@@ -73,6 +78,15 @@ def give_number(session: Session, draft: Draft) -> None:
     order = draft.order
     order.number = _next_number(session, draft.event)
     order.search_text = buyers.search_text(order.number, order.buyer_name, order.buyer_email)
+
+
+def _counting(session: Session, draft: Draft) -> Iterable[Question]:
+    """What numbers it, and at an event of one day reserves its ticket types."""
+    yield asks_number(draft.event.key)
+    if len(dates_of(events.event(session, *draft.event.key))) == 1:
+        counts = Counter(line.ticket_type for line in draft.lines)
+        for number, row in draft.types.items():
+            yield type_service.asks_quantity(row, counts[number], for_order=True)
 
 
 def _reserve(session: Session, draft: Draft) -> None:

@@ -67,8 +67,7 @@ def enter(
 def open_slot(session: Session, entered: Entered) -> None:
     """Write a session that has just found its slot."""
     if entered.opened:
-        session.add(entered.session)
-        session.flush()
+        insert_rows(session, Row, [entered.session])
         count(session, "opened")
 
 

@@ -25,11 +25,11 @@ __all__ = ["nodes"]
 
 SEATS = ("A-1", "A-2", "A-3", "A-4")
 FREE = {"method": "free"}
-ASKED_AT_ONCE, ASKED_FOR_ORDER, ASKED_FOR_PAYMENT = 4, 10, 20
+ASKED_AT_ONCE, ASKED_FOR_ORDER, ASKED_FOR_PAYMENT = 4, 7, 20
 """How often ordering and paying four seats may wait for PostgreSQL, in one request and in two, without BEGIN."""
 ASKED_UNDER_LOCK = 3
 """How many of them, in one request, while others who buy at the event wait."""
-STATEMENTS_AT_ONCE, STATEMENTS_OF_ORDER, STATEMENTS_OF_PAYMENT = 22, 18, 27
+STATEMENTS_AT_ONCE, STATEMENTS_OF_ORDER, STATEMENTS_OF_PAYMENT = 22, 16, 27
 """How many statements they are: some are sent together."""
 
 
