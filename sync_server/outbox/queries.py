@@ -8,12 +8,9 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
-    BindParameter,
     ColumnElement,
     CompoundSelect,
-    Row,
     Text,
-    bindparam,
     cast,
     func,
     select,
@@ -29,6 +26,7 @@ from sync_server.outbox.cursors import FACT_COLUMNS, RELAY, message
 from sync_server.outbox.models import CursorRow, JoinedElsewhere, OutboxRow, RetryRow
 from sync_server.outbox.rules import State
 from sync_server.plumbing.jobs import Message
+from sync_server.plumbing.sql.prepared import Prepared, placeholder
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +67,19 @@ _STATES: dict[State, ColumnElement[bool]] = {
 
 def _unread_of_event() -> CompoundSelect[*tuple[Any, ...]]:
     """The parts of what a reader has not had yet, each found by an index."""
-    organisation: BindParameter[str] = bindparam("organisation_id")
-    reader: BindParameter[str] = bindparam("reader")
+    organisation, reader = placeholder("organisation_id"), placeholder("reader")
     cursor = select(CursorRow.position).where(CursorRow.organisation_id == organisation, CursorRow.reader == reader)
     again = select(RetryRow.message_id).where(
         RetryRow.organisation_id == organisation, RetryRow.reader == reader, RetryRow.due_at.is_not(None)
     )
-    here = OutboxRow.organisation_id == organisation, OutboxRow.subjects["event"].as_string() == bindparam("event_id")
+    here = OutboxRow.organisation_id == organisation, OutboxRow.subjects["event"].as_string() == placeholder("event_id")
     behind = OutboxRow.position > cursor.scalar_subquery(), OutboxRow.message_id.in_(again)
     as_text = cast(OutboxRow.subjects, Text).label("subjects"), cast(OutboxRow.payload, Text).label("payload")
     columns = [*(column for column in FACT_COLUMNS if column.key not in {"subjects", "payload"}), *as_text]
     return union_all(*(select(*columns).where(*here, part) for part in (OutboxRow.position.is_(None), *behind)))
 
 
-_UNREAD_OF_EVENT = _unread_of_event()  # once: building it costs more than running it
+_UNREAD_OF_EVENT = Prepared(_unread_of_event())
 
 
 def unread(
@@ -92,13 +89,12 @@ def unread(
 
     In a rush there are many, and whoever asks again and again knows nearly all of them.
     """
-    here = {"organisation_id": organisation_id, "event_id": event_id, "reader": reader}
-    rows = session.execute(_UNREAD_OF_EVENT, here).all()
+    rows = _UNREAD_OF_EVENT.rows(session, organisation_id=organisation_id, event_id=event_id, reader=reader)
     new = [_from_text(row) for row in rows if row.message_id not in known]
     return frozenset(row.message_id for row in rows), new
 
 
-def _from_text(row: Row[Any]) -> Message:
+def _from_text(row: Any) -> Message:
     return replace(message(row), subjects=orjson.loads(row.subjects), payload=orjson.loads(row.payload))
 
 

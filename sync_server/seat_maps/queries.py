@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
+from sync_server.plumbing.sql.prepared import Prepared, from_json, placeholder
 from sync_server.seat_maps.models import SeatMapChange, SeatMapHead
 
-# Built once: that costs more than running them.
-_HEAD: Final = select(SeatMapHead.version, SeatMapHead.oldest).where(
-    SeatMapHead.organisation_id == bindparam("organisation"), SeatMapHead.event_id == bindparam("event")
+_HEAD: Final = Prepared(
+    select(SeatMapHead.version, SeatMapHead.oldest).where(
+        SeatMapHead.organisation_id == placeholder("organisation"), SeatMapHead.event_id == placeholder("event")
+    )
 )
-_LATER: Final = (
+_LATER: Final = Prepared(
     select(SeatMapChange.version, SeatMapChange.seats)
-    .where(SeatMapChange.organisation_id == bindparam("organisation"), SeatMapChange.event_id == bindparam("event"))
-    .where(SeatMapChange.version > bindparam("after"))
+    .where(SeatMapChange.organisation_id == placeholder("organisation"), SeatMapChange.event_id == placeholder("event"))
+    .where(SeatMapChange.version > placeholder("after"))
     .order_by(SeatMapChange.version)
 )
 
@@ -34,15 +36,16 @@ class Head:
 
 def head(session: Session, organisation_id: str, event_id: str) -> Head:
     """The head of an event's map; zero if nothing was ever recorded. Does not check who may see the event."""
-    row = session.execute(_HEAD, {"organisation": organisation_id, "event": event_id}).first()
-    return Head() if row is None else Head(row.version, row.oldest)
+    rows = _HEAD.rows(session, organisation=organisation_id, event=event_id)
+    return Head(*rows[0]) if rows else Head()
 
 
 def touched(session: Session, organisation_id: str, event_id: str, after: int) -> set[int] | None:
     """The seats touched after a version; None if any may have been, or the log does not reach back that far."""
     found: set[int] = set()
-    later = session.execute(_LATER, {"organisation": organisation_id, "event": event_id, "after": after})
-    for count, (version, seats) in enumerate(later, start=1):
+    later = _LATER.rows(session, organisation=organisation_id, event=event_id, after=after)
+    for count, (version, touched_seats) in enumerate(later, start=1):
+        seats = from_json(touched_seats)
         if seats is None or version != after + count:
             return None
         found.update(seats)

@@ -33,7 +33,12 @@ from sync_server.seating.layouts.plan import AccessMode
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.seating.rules import Entitlement
 from sync_server.seating.search.offers import Offer, Refusal, SeatRequest
-from sync_server.seating.zone_access.entitlements import apply_override, entitlements_by_zone
+from sync_server.seating.zone_access.entitlements import (
+    apply_override,
+    entitlements_by_zone,
+    may_be_listed,
+    of_listed,
+)
 
 STATE_KEY: Final = "holds"
 
@@ -148,6 +153,8 @@ class HoldRuntime:
     def _entitlements(
         self, sale_state: SaleState, request: HoldRequest, zones: Collection[EventZone]
     ) -> Mapping[int, Entitlement | Refusal]:
+        if not may_be_listed(request.bearer, zones):  # most guests: they need no session
+            return apply_override(of_listed(request.bearer, zones), zones, override=request.override)
         with self.database.reading() as session:
             found = entitlements_by_zone(session, request.organisation_id, sale_state.id, request.bearer, zones)
         return apply_override(found, zones, override=request.override)

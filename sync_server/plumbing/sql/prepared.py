@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import orjson
-from sqlalchemy import ARRAY, BigInteger, BindParameter, ColumnElement, Select, String, any_, bindparam, func, select
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    String,
+    any_,
+    bindparam,
+    func,
+    select,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
@@ -31,13 +43,16 @@ class _Compiled:
         return named if self.order is None else tuple([_driver_value(named[name]) for name in self.order])
 
 
+Selected = Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]]
+
+
 class Prepared:
     """A select with named placeholders; rows come as the driver returns them, without type conversion.
 
     `replan`: PostgreSQL plans for the values each time, where one plan for all would be wrong for some.
     """
 
-    def __init__(self, statement: Select[*tuple[Any, ...]], *, replan: bool = False) -> None:
+    def __init__(self, statement: Selected, *, replan: bool = False) -> None:
         self._statement, self._replan = statement, replan
         self._compiled: dict[str, _Compiled] = {}
 
@@ -77,12 +92,24 @@ def placeholder(name: str, kind: Any = None) -> BindParameter[Any]:
     return bindparam(name, None, type_=kind, required=False)
 
 
-def _compile(statement: Select[*tuple[Any, ...]], dialect: Dialect) -> _Compiled:
+def _compile(statement: Selected, dialect: Dialect) -> _Compiled:
     compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
     order = tuple(compiled.positiontup) if compiled.positional else None
     names = [column.name for column in statement.selected_columns]
     named = cast(Any, namedtuple)("named", names)  # the names are not static
-    return _Compiled(str(compiled), dict(compiled.params), order, named._make)
+    constants = {name: _constant(compiled.binds.get(name), value, dialect) for name, value in compiled.params.items()}
+    return _Compiled(str(compiled), constants, order, named._make)
+
+
+def _constant(bind: BindParameter[Any] | None, value: Any, dialect: Dialect) -> Any:
+    """A value of the statement itself as the driver takes it: SQLite has paths where PostgreSQL has names in JSON.
+
+    Those of a list have no place of their own, and are taken as they are.
+    """
+    if bind is None or value is None:
+        return value
+    process = bind.type.dialect_impl(dialect).bind_processor(dialect)
+    return value if process is None else process(value)
 
 
 def _driver_value(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -57,17 +57,24 @@ def access_of(zone: EventZone) -> ZoneAccess:
 def entitlements_by_zone(
     session: Session, organisation_id: str, event_id: str, bearer: Bearer, zones: Iterable[EventZone]
 ) -> Mapping[int, Entitlement | Refusal]:
-    """What entitles this guest to sit in each of these zones, or why they may not, by zone number.
-
-    Queries the database only if a zone is not public and the guest has a key that a list may contain.
-    """
+    """What entitles this guest to sit in each of these zones, or why they may not, by zone number."""
     all_zones = list(zones)
-    may_be_listed = bearer.names and any(zone.access_mode != "public" for zone in all_zones)
-    listing = zones_listing(session, organisation_id, event_id, bearer.names) if may_be_listed else frozenset()
-    return {
-        zone.number: entitlement(access_of(zone), replace(bearer.visitor, whitelisted=zone.id in listing))
-        for zone in all_zones
-    }
+    if not may_be_listed(bearer, all_zones):
+        return of_listed(bearer, all_zones)
+    return of_listed(bearer, all_zones, zones_listing(session, organisation_id, event_id, bearer.names))
+
+
+def may_be_listed(bearer: Bearer, zones: Iterable[EventZone]) -> bool:
+    """Whether guest lists must be read: a zone is not public, and the guest has a key that a list may contain."""
+    return bool(bearer.names) and any(zone.access_mode != "public" for zone in zones)
+
+
+def of_listed(
+    bearer: Bearer, zones: Iterable[EventZone], listing: Collection[str] = ()
+) -> Mapping[int, Entitlement | Refusal]:
+    """The same where it is known which of the zones have this guest on their list."""
+    visitor, listed = bearer.visitor, replace(bearer.visitor, whitelisted=True)
+    return {zone.number: entitlement(access_of(zone), listed if zone.id in listing else visitor) for zone in zones}
 
 
 def apply_override(
