@@ -6,7 +6,6 @@ import os
 from typing import Any, cast
 
 from apiflask import APIFlask
-from flask import request
 
 from shared.clock import Clock, MonotonicClock, monotonic_clock, wall_clock
 from shared.ids import Entropy
@@ -180,7 +179,8 @@ def _identify() -> None:
 
     Pages of the shop ask for themselves: some are for everybody, and none is for staff.
     """
-    if not request.path.startswith(SAME_FOR_EVERYBODY) and request.blueprint != storefront_routes.bp.name:
+    current = web.current_request()
+    if not current.path.startswith(SAME_FOR_EVERYBODY) and current.blueprint != storefront_routes.bp.name:
         proxies.look()
         customers_routes.identify()
         accounts_routes.identify()

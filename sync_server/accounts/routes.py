@@ -18,16 +18,24 @@ from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.api.idempotency import once_in_secret
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action, Principal
-from sync_server.plumbing.web import SAFE_METHODS, context, current_principal, organisation, requires, signed_in
+from sync_server.plumbing.web import (
+    SAFE_METHODS,
+    context,
+    current_principal,
+    maybe_principal,
+    organisation,
+    requires,
+    signed_in,
+)
 
 bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
 
 
 def identify() -> None:
     """Authenticate the request, before any view runs."""
-    g.principal = g.get("principal") or _bearer() or _browser()
+    g.principal = principal = maybe_principal() or _bearer() or _browser()
     if (
-        g.principal is None
+        principal is None
         and request.method not in SAFE_METHODS
         and request.headers.get("Sec-Fetch-Site") == "cross-site"
     ):

@@ -105,6 +105,8 @@ def split_personal(values: Values | None, subject_kind: str) -> tuple[dict[str, 
         return None, {}
     people = subject_kind in NAMED_PEOPLE
     personal = {name: value for name, value in values.items() if _is_personal(name, value, people=people)}
+    if not personal:
+        return {**values}, personal
     return {name: HIDDEN if name in personal else value for name, value in values.items()}, personal
 
 

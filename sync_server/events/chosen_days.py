@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from shared.errors import InvalidRequest, NotFound
@@ -29,7 +30,7 @@ class ChosenDays:
     @property
     def names(self) -> tuple[str, ...]:
         """The dates of the chosen days; none at an event of one day, where there is nothing to tell apart."""
-        return self.names_of(self.numbers)
+        return self.names_of(self.numbers) if len(self.dates) > 1 else ()
 
     def names_of(self, some: Iterable[int]) -> tuple[str, ...]:
         """The dates of these days, in order; none at an event of one day."""
@@ -43,14 +44,16 @@ def dates_of(event: EventRecord) -> tuple[str, ...]:
 
 def choose(dates: tuple[str, ...], wanted: Sequence[str] | None, field: str = "days") -> ChosenDays:
     """The days with these dates, or every day where none is named; InvalidRequest for a date that is no event day."""
-    unknown = [date for date in wanted or () if date not in dates]
+    if not wanted:
+        return ChosenDays(dates)
+    unknown = [date for date in wanted if date not in dates]
     if unknown:
         raise InvalidRequest(
             f"{field}: the event does not take place on {', '.join(unknown[:10])}. Its days are: {', '.join(dates)}.",
             code="unknown_day",
             field=field,
         )
-    named = {*(wanted or ())}
+    named = {*wanted}
     # An event of one day has nothing to choose: a guest who names the day and one who does not ask for the same.
     bits = sum(1 << day for day, date in enumerate(dates) if date in named) if len(dates) > 1 else EVERY_DAY
     return ChosenDays(dates, bits)
@@ -69,6 +72,7 @@ def day_not_found(dates: Sequence[str]) -> NotFound:
     return NotFound(f"The event does not take place on that day. Its days are: {listed}.", code="day_not_found")
 
 
+@lru_cache(1024)
 def numbers(bits: int, count: int) -> tuple[int, ...]:
     """The days of a bitmap at an event of so many days, counted from 0."""
     return tuple(day for day in range(count) if not bits or bits >> day & 1)

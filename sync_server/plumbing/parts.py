@@ -60,4 +60,5 @@ class Parts:
 
 def parts() -> Parts:
     """The parts of the server of this request."""
-    return cast(Parts, current_app.extensions[EXTENSION])
+    # Not through the proxy, which looks the application up at every access: a hold asks for the parts nine times.
+    return cast(Parts, cast(Any, current_app)._get_current_object().extensions[EXTENSION])

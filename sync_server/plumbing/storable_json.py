@@ -26,7 +26,8 @@ def visible(text: str) -> str:
 
 def read_json(text: str | bytes) -> Any:
     """What the text says; InvalidRequest where an object has a key twice: readers would disagree which counts."""
-    return json.loads(text, object_pairs_hook=_object)
+    decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
+    return _DECODER.decode(decoded)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -36,6 +37,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         field = _INVISIBLE.sub("?", max(counts, key=counts.__getitem__))[:200]
         raise InvalidRequest(f"{field}: is in the same object more than once. Send it once.", field=field)
     return found
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object)
+"""`json.loads` would make one for each body."""
 
 
 def check_utf8(data: bytes) -> None:

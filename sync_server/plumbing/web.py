@@ -76,6 +76,11 @@ def current_request() -> Request:
     return cast(Request, cast(Any, request)._get_current_object())
 
 
+def _current_g() -> Any:
+    """What is kept for this request, without a lookup at every access."""
+    return cast(Any, g)._get_current_object()
+
+
 def current_principal() -> Principal:
     """The principal of this request, or NotSignedIn: in a shop, where nobody needs an account, `no_session`."""
     principal = maybe_principal()
@@ -88,7 +93,7 @@ def current_principal() -> Principal:
 
 def maybe_principal() -> Principal | None:
     """The principal of this request, or None."""
-    return cast("Principal | None", g.get("principal"))
+    return cast("Principal | None", _current_g().get("principal"))
 
 
 def organisation() -> str:
@@ -128,11 +133,11 @@ def context() -> ActionContext:
 
 def client_address() -> str:
     """The client address of this request."""
-    return request.remote_addr or ""
+    return current_request().remote_addr or ""
 
 
 def _user_agent() -> str:
-    return request.headers.get("User-Agent", "")[:300]
+    return current_request().headers.get("User-Agent", "")[:300]
 
 
 def requires(action: Action) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -271,10 +276,10 @@ def _read_ids(_endpoint: str | None, values: dict[str, Any] | None) -> None:
 def _begin() -> None:
     here = parts()
     now = here.clock()
-    g.started, g.request_id, g.commits_before = now, uuid7(now, here.entropy), COMMITS.get()
-    current = current_request()
+    kept, current = _current_g(), current_request()
+    kept.started, kept.request_id, kept.commits_before = now, uuid7(now, here.entropy), COMMITS.get()
     caller = current.environ.get("HTTP_TRACEPARENT", "")
-    tracing.enter(tracing.of_request(caller, g.request_id))
+    tracing.enter(tracing.of_request(caller, kept.request_id))
     if here.spans.on:
         route, method = current.url_rule.rule if current.url_rule else "unknown", known_method(current.method)
         g.span = here.spans.request(f"{method} {route}", caller, method=method, route=route).__enter__()
@@ -282,9 +287,9 @@ def _begin() -> None:
 
 def _end(response: Response) -> Response:
     # Local names, because each access through a Flask proxy is a lookup.
-    here, current, its_id = parts(), current_request(), request_id()
+    here, current, kept, its_id = parts(), current_request(), _current_g(), request_id()
     rule, method = current.url_rule.rule if current.url_rule else "unknown", known_method(current.method)
-    millis, status = here.clock() - g.get("started", 0), response.status_code
+    millis, status = here.clock() - kept.get("started", 0), response.status_code
     _add_headers(response, its_id, forever_https=here.config.secure_cookies)
     if here.draining.is_set():
         response.headers["Connection"] = "close"  # the next request goes to another server
@@ -293,9 +298,9 @@ def _end(response: Response) -> Response:
     LOG.info("request", method=method, route=rule, status=status, ms=millis, request_id=its_id)
     if millis > SLOW_SEARCH_MS:
         _note_slow_search(current, rule, millis)
-    if "span" in g:
-        g.span.note(status=status)
-        g.pop("span").__exit__(None, None, None)
+    if "span" in kept:
+        kept.span.note(status=status)
+        kept.pop("span").__exit__(None, None, None)
     tracing.enter(None)
     return response
 

@@ -15,7 +15,7 @@ import psycopg
 from shared.errors import GatehouseError
 from sync_server.holds.attempts import crowd_statement, statement
 from sync_server.holds.attempts.evidence import StatementRow
-from sync_server.plumbing.sql.autocommit import AutocommitPool, WriteConflict
+from sync_server.plumbing.sql.autocommit import AutocommitPool, WriteConflict, chosen
 from sync_server.plumbing.sql.failures import Failure, refusal
 from sync_server.plumbing.sql.turns import Batch, Queue, Turns
 
@@ -25,7 +25,8 @@ MOST: Final = 32
 """Requests in one statement: each waits for all of them."""
 GATHER_S: Final = 0.002
 """How long a statement waits for as many requests as the last one had, if those were several."""
-_NEAR: Final = ("seat", "left_far", "left", "right", "right_far")
+_near_of: Final = chosen(("seat", "left_far", "left", "right", "right_far"))
+_sale_of: Final = chosen(crowd_statement.SHARED)
 _OF_ONE: Final = {refusal(failure).error_code for failure in (Failure.BUSY, Failure.SLOW)}
 
 
@@ -40,12 +41,12 @@ class Compatible(Queue[Values, StatementRow]):
 
     def admits(self, wanted: Values, /) -> bool:
         """Whether it is of the same sale as all that wait, and shares nothing with them that a hold changes."""
-        sale = tuple([wanted[name] for name in crowd_statement.SHARED])
+        sale = _sale_of(wanted)
         if not len(self):
             self._sale = sale
             for present in (self._bearers, self._seats, self._near, self._others):
                 present.clear()
-        seat, near, others = wanted["seat"], {wanted[name] for name in _NEAR}, _others(wanted)
+        seat, near, others = wanted["seat"], {*_near_of(wanted)}, _others(wanted)
         if (
             sale != self._sale
             or wanted["bearer"] in self._bearers

@@ -20,7 +20,7 @@ from sync_server.holds.attempts import statement
 from sync_server.holds.attempts.evidence import StatementRow
 from sync_server.holds.caches import sale_state
 from sync_server.outbox.service import OUTBOX_TABLE
-from sync_server.plumbing.sql.autocommit import NAMED, NumberedStatement, numbered
+from sync_server.plumbing.sql.autocommit import NAMED, NumberedStatement, chosen, numbered
 
 _BIGINTS: Final = ("since", "now", "until")
 _INTEGERS: Final = ("seat", "walls", "lowest", "highest", "left_far", "left", "right", "right_far", "tidy")
@@ -48,6 +48,7 @@ def _written(prefix: str, table: Table) -> dict[str, str]:
 
 ASKED: Final = {**_OF_EACH, **{name: kind for each in _TABLES for name, kind in _written(*each).items()}}
 """What differs between requests, with its type; everything else is the same for all that share a statement."""
+_asked_of: Final = chosen(tuple(ASKED))
 _JSON: Final = frozenset(
     name
     for prefix, table in _TABLES
@@ -107,7 +108,7 @@ def parameters(requests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _row(values: Mapping[str, Any]) -> dict[str, Any]:
-    row = {name: values[name] for name in ASKED}
+    row = dict(zip(ASKED, _asked_of(values), strict=True))
     for name in _JSON:
         if row[name] is not None:
             row[name] = orjson.Fragment(row[name])

@@ -278,6 +278,8 @@ _PARTS: Final = {
     )
 }
 
+_APART: Final = {prefix: tuple(zip(*pairs, strict=True)) for prefix, pairs in _PARTS.items()}
+
 
 def named_columns(prefix: str) -> tuple[tuple[str, str], ...]:
     """The names of those parameters, each with its column."""
@@ -286,4 +288,5 @@ def named_columns(prefix: str) -> tuple[tuple[str, str], ...]:
 
 def named(prefix: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """A row's values by parameter name, without those that the query has as parameters already."""
-    return {name: row.get(column) for name, column in _PARTS[prefix]}
+    names, columns = _APART[prefix]
+    return dict(zip(names, map(row.get, columns), strict=True))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Final
 
 import psycopg
@@ -130,7 +131,7 @@ class AutocommitPool:
         # Not `pool.connection()`: it would commit what is committed already. The pool repairs failed connections.
         connection = pool.getconn(timeout=_TIMEOUT_S)
         try:
-            return self._run(connection, statement, [values[name] for name in statement.names])
+            return self._run(connection, statement, statement.parameters(values))
         finally:
             pool.putconn(connection)
 
@@ -189,6 +190,14 @@ class NumberedStatement:
 
     text: bytes
     names: tuple[str, ...]
+    parameters: Callable[[Mapping[str, Any]], tuple[Any, ...]]  # of values by name
+
+
+def chosen(names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """What reads these values in this order: faster than a loop, where there are dozens."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: tuple([values[name] for name in names])
 
 
 def numbered(statement: str) -> NumberedStatement:
@@ -198,4 +207,5 @@ def numbered(statement: str) -> NumberedStatement:
     def number(found: re.Match[str]) -> str:
         return f"${names.setdefault(found[1], len(names) + 1)}"
 
-    return NumberedStatement(NAMED.sub(number, statement).encode(), tuple(names))
+    text = NAMED.sub(number, statement).encode()
+    return NumberedStatement(text, tuple(names), chosen(tuple(names)))

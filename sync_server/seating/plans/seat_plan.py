@@ -139,13 +139,21 @@ class SeatPlan:
     def beside(self, number: int) -> Neighbours:
         """The neighbours of a seat, as far as they can be left single."""
         row, place = self.layout.where(number)
-        left_far, left, right, right_far = (self._beside(row, place + step) for step in (-2, -1, 1, 2))
-        return left_far, left, right, right_far
+        return (
+            self._beside(row, place - 2),
+            self._beside(row, place - 1),
+            self._beside(row, place + 1),
+            self._beside(row, place + 2),
+        )
 
     def _beside(self, row: Row, place: int) -> int:
         seat = row.seats[place] if 0 <= place < len(row.seats) else None
-        walls = self.special, self.blocked, self.deltas.released
-        return WALL if seat is None or any(seat in some for some in walls) else seat
+        return WALL if seat is None or seat in self._walls else seat
+
+    @cached_property
+    def _walls(self) -> frozenset[int]:
+        """Seats that cannot be left single."""
+        return self.special | self.blocked | self.deltas.released
 
 
 NO_PLAN: Final = SeatPlan(LayoutSeats.of("", "", (), (), ()), Deltas(), Policy())
