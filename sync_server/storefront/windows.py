@@ -35,6 +35,7 @@ from sync_server.waiting_list import queries as waiting_lists
 
 _ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ENDED: Final = frozenset({EventStatus.ENDED.value, EventStatus.ARCHIVED.value})
+_NOT_FOR_EVERYBODY: Final = frozenset({"upcoming", "sold_out"})
 _FOR_GUESTS: Final = ("house_rules", "accessibility", "directions", "age_limit", "access_rules")
 
 
@@ -109,11 +110,11 @@ class Window:
 
     @property
     def opens(self) -> bool:
-        """Whether this visitor may choose: the sale is on, or a code has opened it early."""
+        """Whether this visitor may choose: the sale is on, or a code opens what is not for everybody."""
         if self.over or self.event["mark"] == "postponed":
             return False
-        early = any(each.opened_by_code and each.most for each in self.types)
-        return self.event["sale_status"] == "on_sale" or (self.event["sale_status"] == "upcoming" and early)
+        by_code = any(each.opened_by_code and each.most for each in self.types)
+        return self.event["sale_status"] == "on_sale" or (self.event["sale_status"] in _NOT_FOR_EVERYBODY and by_code)
 
     @property
     def begins(self) -> int | None:

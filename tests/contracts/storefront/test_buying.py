@@ -314,6 +314,21 @@ def test_a_discount_that_others_used_up_is_said_before_anything_is_ordered(on_sa
     assert len(evening.api.get("/api/orders")["items"]) == 2
 
 
+def test_a_code_still_opens_hidden_tickets_when_all_others_are_sold(on_sale: Callable[..., Evening]) -> None:
+    evening = on_sale(FREE | {"quantity": 2}, FREE | {"name": "For friends", "hidden": True})
+    path = f"/api/events/{evening.event['id']}"
+    evening.api.post(f"{path}/code-batches", {"kind": "presale", "name": "Friends", "ticket_types": [2]})
+    code = evening.api.ask("GET", f"{path}/code-batches/1/codes").text.split()[1]
+    evening.api.post(f"{path}/sales", {"places": [{"ticket_type": 1, "count": 2}], "method": "free"})
+    browser = evening.browser()
+    assert "All tickets are sold" in browser.get(evening.path)
+    assert "All tickets are sold" in browser.get(f"{evening.path}/tickets") and "is closed" not in browser.words
+    browser.get(evening.path)
+    assert "How many “For friends”" in browser.send("/tickets", use="code", code=code)
+    browser.send("/tickets", t2=1)
+    assert "Your tickets are here" in browser.send("/checkout", **ADA)
+
+
 def test_nothing_to_sell_is_said_in_the_list_and_on_the_page(on_sale: Callable[..., Evening]) -> None:
     evening = on_sale()
     browser = evening.browser()
