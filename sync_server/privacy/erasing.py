@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
+from shared.errors import Conflict
 from sync_server.accounts import invitations
 from sync_server.audit import erasure
 from sync_server.audit import service as audit
 from sync_server.checkout import queries as orders
 from sync_server.checkout.orders import buyers
+from sync_server.checkout.rules import OrderState
 from sync_server.customers import profile
 from sync_server.mail import service as mail
 from sync_server.plumbing.api import idempotency
@@ -51,10 +53,12 @@ def erase_person(  # noqa: PLR0917 - one erasure
 ) -> dict[str, int]:
     """Erase whom `find` finds; the log says only by what the person was named.
 
-    In two transactions: what gates held earlier is known only when they have the change. It may simply run again.
+    Conflict `orders_open` while an order waits to be paid: whoever pays must be known, and is owed the tickets. In two
+    transactions: what gates held earlier is known only when they have the change. It may simply run again.
     """
     with database.writing() as session:
         person = find(session)
+        _require_settled(session, person)
         erased = _erase(session, person, sealer, context, reason)
         after = {name: count for name, count in erased.items() if count}
         subject = "person", named_by, organisation_id
@@ -62,6 +66,21 @@ def erase_person(  # noqa: PLR0917 - one erasure
     with database.writing() as session:
         history = names.erase_history(session, organisation_id, person.tickets)
     return {name: count for name, count in {**erased, "snapshot_history": history}.items() if count}
+
+
+def open_orders(session: Session, organisation_id: str, ids: Collection[str]) -> list[str]:
+    """The numbers of those of these orders that wait to be paid, the oldest first."""
+    found = orders.orders_by_id(session, organisation_id, ids).values()
+    return [row.number for row in sorted(found, key=lambda row: row.id) if row.state == OrderState.PENDING]
+
+
+def _require_settled(session: Session, person: Person) -> None:
+    if numbers := open_orders(session, person.organisation_id, person.orders):
+        raise Conflict(
+            f"{', '.join(numbers[:5])}: not paid yet. Pay or cancel what is open, then erase the data.",
+            code="orders_open",
+            orders=numbers,
+        )
 
 
 def _erase(session: Session, person: Person, sealer: Sealer, context: ActionContext, reason: str) -> dict[str, int]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
-from shared.errors import Conflict
 from shared.lifecycle import OVER
 from shared.wire.snapshot import TicketState
 from sync_server.audit import service as audit
 from sync_server.checkout import queries as orders
 from sync_server.checkout.orders import buyers
-from sync_server.checkout.queries import Order
-from sync_server.checkout.rules import OrderState
 from sync_server.customers import queries as customers
 from sync_server.events import queries as events
 from sync_server.plumbing.api.schemas import iso
@@ -67,7 +64,7 @@ def preview(session: Session, by: Principal) -> Preview:
     email = _address(session, by)
     ids = buyers.orders_of(session, by.organisation_id, email, by.id)
     found = orders.orders_by_id(session, by.organisation_id, ids)
-    return Preview(email, len(found), _to_come(session, by), [row.number for row in _open(found.values())])
+    return Preview(email, len(found), _to_come(session, by), erasing.open_orders(session, by.organisation_id, ids))
 
 
 def _address(session: Session, by: Principal) -> str:
@@ -78,15 +75,7 @@ def erase_own(database: Database, by: Principal, sealer: Sealer, context: Action
     """Erase the customer; Conflict `orders_open` while an order waits to be paid."""
 
     def find(session: Session) -> Person:
-        person = _person(session, by, sealer)
-        found = orders.orders_by_id(session, by.organisation_id, person.orders)
-        if numbers := [row.number for row in _open(found.values())]:
-            raise Conflict(
-                f"{', '.join(numbers[:5])}: not paid yet. Pay or cancel what is open, then erase your data.",
-                code="orders_open",
-                orders=numbers,
-            )
-        return person
+        return _person(session, by, sealer)
 
     reason = "asked for by the customer"
     return erasing.erase_person(database, by.organisation_id, "customer", find, sealer, context, reason=reason)
@@ -97,10 +86,6 @@ def _person(session: Session, by: Principal, sealer: Sealer) -> Person:
     person = people.find(session, by.organisation_id, Wanted(email=_address(session, by)), sealer)
     mine = {key.ticket_id for key in owners.tickets_of(session, by)}
     return replace(person, tickets=tuple(sorted(mine)))
-
-
-def _open(found: Iterable[Order]) -> list[Order]:
-    return sorted((row for row in found if row.state == OrderState.PENDING), key=lambda row: row.id)
 
 
 def _to_come(session: Session, by: Principal) -> int:

@@ -132,3 +132,18 @@ def test_erasure_waits_for_open_orders_and_asks_who_it_is(shop: Shop, mail_box: 
     again.post(erase, body, 200)
     delivered(shop.app_server, mail_box)
     assert where(shop, NAME, ADA) == set()
+
+
+def test_organisers_erase_no_buyer_whose_order_waits_to_be_paid(shop: Shop) -> None:
+    guest = shop.guest()
+    order = shop.order(guest, "A-1", buyer={"name": NAME, "email": ADA})
+    shop.pay(guest, order, "invoice")
+    body = {"email": ADA, "reason": "asked for"}
+    refused = shop.api.ask("POST", "/api/people/erase", body)
+    assert refused.status_code == 409 and refused.json is not None
+    assert refused.json["error"]["details"]["orders"] == [order["number"]]
+    assert "orders.buyer_name" in where(shop, NAME), "nothing went"
+    shop.note(order, "invoice")
+    shop.api.post("/api/people/erase", body, 200)
+    assert "orders.buyer_name" not in where(shop, NAME)
+    assert_everything_agrees(shop)
