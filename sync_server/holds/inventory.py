@@ -20,6 +20,7 @@ from sync_server.events import queries as events
 from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, covers, dates_of, numbers
 from sync_server.holds import ending, queries
 from sync_server.holds.caches.sale_state import SaleState
+from sync_server.holds.held_places import have_places, hold_expired, sell_held_places
 from sync_server.holds.models import WHOLE_EVENT, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.holds.taking import places, seats
 from sync_server.holds.taking.places import FIRST_DAY, ZoneDays
@@ -104,7 +105,7 @@ def _sell_held(  # noqa: PLR0917 - seats, their holds, and whose they are to be
     if len(sold) < len(wanted) and not for_order:
         raise _taken(session, *where, wanted.keys() - sold, dates_of(event))
     if len(sold) < len(wanted) or len(ending.convert(session, held, context, for_order)) < len(held):
-        raise _hold_expired(ids)
+        raise hold_expired(ids)
     ending.record(session, event.number, held, context, dates=dates_of(event))
 
 
@@ -128,12 +129,8 @@ def _mine(
     mine = {hold.id: hold for hold in ending.open_holds(session, organisation_id, wanted) if hold.event_id == event_id}
     stale = sorted(id for id in wanted if id not in mine or mine[id].held_until <= now)
     if stale:
-        raise _hold_expired(stale)
+        raise hold_expired(stale)
     return mine
-
-
-def _hold_expired(ids: Sequence[str]) -> Conflict:
-    return Conflict("A hold has run out or was released. Choose the seats again.", code="hold_expired", holds=list(ids))
 
 
 def _end_overdue(
@@ -235,7 +232,7 @@ def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sel
     capacity = _zone(session, organisation_id, event_id, zone).capacity
     where = ZoneDays(organisation_id, event_id, zone, ChosenDays(dates_of(event), days))
     if held and have_places(held, where, count, context.now):
-        _sell_held_places(session, event, where, held, context, for_order)
+        sell_held_places(session, event, where, held, context, for_order)
         return
     places.locked(session, organisation_id, event_id, zone)
     mine = _mine(session, organisation_id, event_id, holds, context.now)
@@ -249,27 +246,6 @@ def sell_places(  # noqa: PLR0917 - the same parameters in the same order as sel
     if not try_to_sell() and not (end_overdue_places(session, event, zone, context) and try_to_sell()):
         raise _zone_full(session, event, where, count, capacity, context.now)
     ending.end(session, event.number, used_holds, HoldStatus.CONVERTED, context, dates=where.days.dates)
-
-
-def have_places(held: Sequence[HoldRow], where: ZoneDays, count: int, now: Millis) -> bool:
-    """Whether these holds have just these places of an event of one day."""
-    lasting = all(hold.seat is None and hold.zone == where.zone and hold.held_until > now for hold in held)
-    return len(where.days.dates) == 1 and lasting and sum(hold.quantity for hold in held) == count
-
-
-def _sell_held_places(  # noqa: PLR0917 - places, their holds, and whose they are to be
-    session: Session,
-    event: events.Event,
-    where: ZoneDays,
-    held: Sequence[HoldRow],
-    context: ActionContext,
-    for_order: str,
-) -> None:
-    """Sell places that these holds have, without looking first: two conditional updates judge, as for seats."""
-    sold = places.sell_held(session, event.key, where.zone, sum(hold.quantity for hold in held))
-    if not sold or len(ending.convert(session, held, context, for_order)) < len(held):
-        raise _hold_expired([hold.id for hold in held])
-    ending.record(session, event.number, held, context, dates=where.days.dates)
 
 
 def _zone_full(  # noqa: PLR0917 - what was asked for
