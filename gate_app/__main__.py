@@ -26,7 +26,7 @@ from gate_app.journal.lines import clean
 from gate_app.simulation.command import simulate
 from hardware.ports import ReaderKind
 from shared.errors import GatehouseError, InvalidRequest
-from shared.garbage import seldom_collect
+from shared.garbage import keep_for_good, seldom_collect
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -241,6 +241,7 @@ def main() -> None:
     """The entry point: errors are printed as one line, never as a traceback."""
     os.umask(0o077)  # journals and exports name guests
     seldom_collect()
+    keep_for_good(searched=False)
     try:
         status = app(standalone_mode=False)
     except typer.Exit as done:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from shared.errors import GatehouseError, SettingsError
+from shared.garbage import keep_for_good
 from sync_server.plumbing.requests.principals import ActionContext, Actor
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def open_runtime(config: Config | None = None, *, prepared: bool = True) -> Iter
     from sync_server import config as settings
     from sync_server.runtime import build_runtime, prepare_database
 
+    keep_for_good(searched=False)
     runtime = build_runtime(config or settings.from_environment())
     try:
         if prepared:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import socket
@@ -12,6 +11,7 @@ from functools import partial
 from apiflask import APIFlask
 
 from shared.errors import SettingsError
+from shared.garbage import keep_for_good
 from sync_server import config as settings
 from sync_server.app import web_app
 from sync_server.commands.console import echo, open_runtime
@@ -54,6 +54,7 @@ def serve(host: str, port: int, processes: int, streams: str | None = None) -> N
 
     from sync_server.commands.draining import DrainingServer
 
+    keep_for_good()  # before it forks: searched once, and shared by all processes
     _choose_streams_address(host, port, streams)
     config = settings.from_environment()
     with (
@@ -139,12 +140,6 @@ def serving_app() -> APIFlask:
     return app
 
 
-def keep_for_good() -> None:
-    """Exempt what this process has loaded from the garbage collector, which would search all of it again and again."""
-    gc.collect()
-    gc.freeze()
-
-
 def start_streams(runtime: ServerRuntime, app: APIFlask) -> StreamsListener | None:
     """Listen for streams on a thread of this process, if the settings say so."""
     endpoint = runtime.parts.config.streams_endpoint
@@ -157,6 +152,7 @@ def start_streams(runtime: ServerRuntime, app: APIFlask) -> StreamsListener | No
 
 def hold_streams(address: str) -> None:
     """Hold streams and gates' long polls until stopped, in a process of its own; PostgreSQL only."""
+    keep_for_good()
     config = settings.load(os.environ | {STREAMS_ADDRESS: address})
     if config.embedded:
         raise SettingsError("On SQLite `serve` itself holds the streams: use its option --streams.")
@@ -231,6 +227,7 @@ def start_metrics_endpoint(runtime: ServerRuntime, *, required: bool) -> int | N
 
 def work(metrics: str | None = None) -> None:
     """Deliver facts and run periodic jobs until stopped; `metrics` overrides the setting."""
+    keep_for_good()
     overrides = {} if metrics is None else {"GATEHOUSE_METRICS_ADDRESS": metrics}
     with open_runtime(settings.load(os.environ | overrides)) as runtime:
         stop = runtime.parts.stop  # jobs that take long look at it too

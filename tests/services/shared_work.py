@@ -13,9 +13,8 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
-from shared.garbage import COLLECT_AFTER
+from shared.garbage import COLLECT_AFTER, keep_for_good
 from sync_server.accounts.sign_in import passwords
-from sync_server.commands.serving import keep_for_good
 
 __all__ = ["keep_for_good", "seldom_collect_garbage", "share_work"]
 
