@@ -12,6 +12,7 @@ from pathlib import Path
 from scripts.private_services.installed import find_program
 
 _EXEC = Path("/usr/lib/cups/daemon/cups-exec")
+_LOG_LINES = 150
 
 _BACKEND = """#!/bin/sh
 [ $# -eq 0 ] && exit 0
@@ -21,6 +22,7 @@ echo 'STATE: -media-empty-error' >&2
 cat "${6:--}" > "$here/printed/$1.part" && mv "$here/printed/$1.part" "$here/printed/$1.pdf"
 """
 _RULES = """Listen 127.0.0.1:{port}
+LogLevel debug
 Browsing Off
 <Policy default>
 <Limit All>
@@ -110,6 +112,11 @@ class CupsServer:
     def pages(self) -> list[bytes]:
         """The documents that were printed, in their order."""
         return [path.read_bytes() for path in sorted(self.printed.glob("*.pdf"), key=lambda path: int(path.stem))]
+
+    def log(self) -> str:
+        """What the scheduler did last, without what it was asked."""
+        lines = (self.folder / "log/error").read_text("utf-8", "replace").splitlines()
+        return "\n".join([line for line in lines if "[Client" not in line][-_LOG_LINES:])
 
     def close(self) -> None:
         self.load_paper()

@@ -224,10 +224,11 @@ def server() -> Iterator[CupsServer]:
 
 class TestCups:
     @pytest.fixture
-    def printer(self, server: CupsServer, monkeypatch: pytest.MonkeyPatch) -> Printer:
+    def printer(self, server: CupsServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Printer]:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        return open_printer(PrinterOptions("cups", "badges"), time.monotonic_ns, threading.Event())
+        yield open_printer(PrinterOptions("cups", "badges"), time.monotonic_ns, threading.Event())
+        print(server.log())  # pytest shows it where the test failed
 
     def test_the_page_comes_out_as_it_was_drawn(self, server: CupsServer, printer: Printer) -> None:
         before, sheet = len(server.pages()), a_sheet()
