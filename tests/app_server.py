@@ -93,13 +93,14 @@ class AppServer:
         folder: Path,
         *,
         fresh: bool = True,
+        seed: str = "office",
         monotonic: MonotonicClock = monotonic_clock,
         **settings: Any,
     ) -> None:
         """`monotonic` is the clock by which caches forget."""
         self.now = EVENING
         self.url, self.folder = database_url, folder
-        self.entropy = seeded_entropy(f"office {fresh}")
+        self.entropy = seeded_entropy(f"{seed} {fresh}")
         key = folder / "master.key"
         key.write_text("11" * 32)
         config = check({"database_url": database_url, "master_key_file": key, "log_level": "error"} | settings)

@@ -18,8 +18,11 @@ from tests.services.databases import (
     migrated_sqlite,
     postgres_address,
     postgres_server,
+    postgres_template,
     postgres_url,
+    sqlite_template,
     sqlite_url,
+    starting_point,
 )
 from tests.services.mail_server import mail_box
 from tests.services.optional_services import excluded_services
@@ -51,6 +54,7 @@ __all__ = [
     "migrated_sqlite",
     "postgres_address",
     "postgres_server",
+    "postgres_template",
     "postgres_url",
     "pytest_sessionfinish",
     "pytest_terminal_summary",
@@ -59,7 +63,9 @@ __all__ = [
     "receiver",
     "redis_server",
     "redis_url",
+    "sqlite_template",
     "sqlite_url",
+    "starting_point",
     "statements_name_their_organisation",
     "stripe_front",
 ]

@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
+from tests.contracts.checkout import shop_floor
+from tests.contracts.checkout.shop_floor import Shop, a_shop
+from tests.contracts.holds import seated_event
+from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
+from tests.starting_points import StartingPoint
 
 
 @pytest.fixture
@@ -28,3 +33,15 @@ def api(app_server: AppServer) -> ApiClient:
 def concert(api: ApiClient) -> Concert:
     """An event that can issue a hundred tickets."""
     return a_concert(api)
+
+
+@pytest.fixture(scope="session")
+def begun_sale(tmp_path_factory: pytest.TempPathFactory) -> StartingPoint[SeatedEvent]:
+    """Two rows of eight seats, a floor for 300, and an event on sale there."""
+    return StartingPoint(a_seated_event, seated_event.moved, tmp_path_factory.mktemp("sale"))
+
+
+@pytest.fixture(scope="session")
+def begun_shop(tmp_path_factory: pytest.TempPathFactory) -> StartingPoint[Shop]:
+    """Sixteen seats, a floor for 300, and a ticket type for each."""
+    return StartingPoint(a_shop, shop_floor.moved, tmp_path_factory.mktemp("shop"))

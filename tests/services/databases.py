@@ -1,15 +1,17 @@
 """Fixtures that hand out fresh databases: `postgres_url`, `sqlite_url`, and `database_url` for each in turn.
 
 They are copies of one migrated template: running the migrations anew costs more than most tests. A test about the
-schema itself asks for `empty_postgres_url`, `empty_sqlite_url` or `empty_database_url`.
+schema itself asks for `empty_postgres_url`, `empty_sqlite_url` or `empty_database_url`. Where a test begins with a
+scenario that many begin with (`starting_point`), its database is a copy of one in which that has happened.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -19,6 +21,7 @@ from scripts.private_services.postgres import PostgresServer, create_database, d
 from sync_server.migrations import schema
 from sync_server.plumbing.database import open_engine
 from tests.services.optional_services import configured_url, skip_if_excluded, start_or_fail
+from tests.starting_points import StartingPoint
 
 __all__ = [
     "database_url",
@@ -29,8 +32,11 @@ __all__ = [
     "migrated_sqlite",
     "postgres_address",
     "postgres_server",
+    "postgres_template",
     "postgres_url",
+    "sqlite_template",
     "sqlite_url",
+    "starting_point",
 ]
 
 ADDRESS_SETTING = "GATEHOUSE_TEST_DATABASE_URL"
@@ -75,18 +81,64 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.fixture(scope="session")
+def postgres_template(postgres_address: str, migrated_postgres: str) -> Iterator[Callable[[Any], str]]:
+    """The name of the PostgreSQL database to copy for a starting point, or for None."""
+    filled: dict[Any, str] = {None: migrated_postgres}
+    with ExitStack() as kept:
+
+        def template(point: StartingPoint[Any] | None) -> str:
+            key = None if point is None else point.make
+            if point is not None and key not in filled:
+                url = kept.enter_context(_postgres_database(postgres_address, migrated_postgres))
+                point.prepare(url)
+                filled[key] = urlsplit(url).path.removeprefix("/")
+            return filled[key]
+
+        yield template
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(migrated_sqlite: Path) -> Callable[[Any], Path]:
+    """The SQLite file to copy for a starting point, or for None."""
+    filled: dict[Any, Path] = {None: migrated_sqlite}
+
+    def template(point: StartingPoint[Any] | None) -> Path:
+        key = None if point is None else point.make
+        if point is not None and key not in filled:
+            file = point.folder / "gatehouse.db"
+            shutil.copyfile(migrated_sqlite, file)
+            point.prepare(f"sqlite:///{file}")
+            _leave_one_file(f"sqlite:///{file}")
+            filled[key] = file
+        return filled[key]
+
+    return template
+
+
 @pytest.fixture
-def postgres_url(postgres_address: str, migrated_postgres: str) -> Iterator[str]:
+def starting_point(request: pytest.FixtureRequest) -> StartingPoint[Any] | None:
+    """What the database of this test begins with: what the test's fixtures call `begun_…`, or only the tables."""
+    begun = [name for name in request.fixturenames if name.startswith("begun_")]
+    return request.getfixturevalue(begun[0]) if begun else None
+
+
+@pytest.fixture
+def postgres_url(
+    postgres_address: str, postgres_template: Callable[[Any], str], starting_point: StartingPoint[Any] | None
+) -> Iterator[str]:
     """A fresh PostgreSQL database with the newest schema: `postgresql://…`."""
-    with _postgres_database(postgres_address, migrated_postgres) as url:
+    with _postgres_database(postgres_address, postgres_template(starting_point)) as url:
         yield url
 
 
 @pytest.fixture
-def sqlite_url(tmp_path: Path, migrated_sqlite: Path) -> str:
+def sqlite_url(
+    tmp_path: Path, sqlite_template: Callable[[Any], Path], starting_point: StartingPoint[Any] | None
+) -> str:
     """A fresh SQLite file with the newest schema: `sqlite:///…`."""
     file = tmp_path / "gatehouse.db"
-    shutil.copyfile(migrated_sqlite, file)
+    shutil.copyfile(sqlite_template(starting_point), file)
     return f"sqlite:///{file}"
 
 

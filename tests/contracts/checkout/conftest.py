@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.app_server import AppServer
-from tests.contracts.checkout.shop_floor import Shop, a_shop
+from tests.contracts.checkout.shop_floor import Shop
+from tests.starting_points import StartingPoint
 
 
 @pytest.fixture
-def shop(app_server: AppServer) -> Shop:
+def shop(app_server: AppServer, begun_shop: StartingPoint[Shop]) -> Shop:
     """Sixteen seats, a floor for 300, and a ticket type for each."""
-    return a_shop(app_server)
+    return begun_shop.at(app_server)

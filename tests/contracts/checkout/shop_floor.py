@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, a_ticket_type
+from tests.contracts.holds import seated_event
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 
 STALLS = {"name": "Stalls", "price_cents": 4990, "fee_cents": 150, "tax_rate": 700, "quantity": 16}
@@ -91,6 +92,11 @@ def a_shop(app_server: AppServer, *, slug: str = "marquee", sessions: int = 20, 
     floor = sale.api.post(f"{sale.path}/ticket-types", a_ticket_type(**FLOOR, zone=zones["Floor"]))["number"]
     sale.api.put(f"{sale.path}/checkout", {"sessions": sessions})
     return Shop(sale, stalls, floor)
+
+
+def moved(shop: Shop, app_server: AppServer) -> Shop:
+    """The same shop at another server, whose database is a copy."""
+    return replace(shop, sale=seated_event.moved(shop.sale, app_server))
 
 
 def assert_everything_agrees(shop: Shop) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.app_server import AppServer
-from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
+from tests.contracts.holds.seated_event import SeatedEvent
+from tests.starting_points import StartingPoint
 
 
 @pytest.fixture
-def sale(app_server: AppServer) -> SeatedEvent:
+def sale(app_server: AppServer, begun_sale: StartingPoint[SeatedEvent]) -> SeatedEvent:
     """Two rows of eight seats, a floor for 300, and an event on sale there."""
-    return a_seated_event(app_server)
+    return begun_sale.at(app_server)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import text
@@ -86,6 +87,13 @@ class SeatedEvent:
         names = {number: name for name, (_, number) in self.seats.items()}
         found = self.rows("SELECT seat, state FROM event_seats WHERE event_id = :event", event=self.id)
         return {names[seat]: state for seat, state in found}
+
+
+def moved(sale: SeatedEvent, app_server: AppServer) -> SeatedEvent:
+    """The same event at another server, whose database is a copy."""
+    api = ApiClient(app_server.app.test_client(), dict(sale.api.headers))
+    known = {"event": deepcopy(sale.event), "seats": dict(sale.seats), "zones": dict(sale.zones)}
+    return replace(sale, app_server=app_server, api=api, **known)
 
 
 def a_seated_event(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.app_server import AppServer
-from tests.contracts.checkout.shop_floor import ACCOUNT, Shop, a_shop
+from tests.contracts.checkout.shop_floor import ACCOUNT, Shop
 from tests.services.mail_server import MailBox
+from tests.starting_points import StartingPoint
 
 
 @pytest.fixture
@@ -20,8 +21,8 @@ def app_server(database_url: str, tmp_path: Path, mail_box: MailBox) -> Iterator
 
 
 @pytest.fixture
-def shop(app_server: AppServer) -> Shop:
+def shop(app_server: AppServer, begun_shop: StartingPoint[Shop]) -> Shop:
     """Sixteen seats, a floor for 300, and invoices."""
-    made = a_shop(app_server)
+    made = begun_shop.at(app_server)
     made.api.patch("/api/organisation/checkout", ACCOUNT)
     return made

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.app_server import AppServer
-from tests.contracts.checkout.shop_floor import Shop, a_shop
+from tests.contracts.checkout.shop_floor import Shop
 from tests.services.mail_server import MailBox
+from tests.starting_points import StartingPoint
 
 
 @pytest.fixture
@@ -21,6 +22,6 @@ def app_server(database_url: str, tmp_path: Path, mail_box: MailBox) -> Iterator
 
 
 @pytest.fixture
-def shop(app_server: AppServer) -> Shop:
+def shop(app_server: AppServer, begun_shop: StartingPoint[Shop]) -> Shop:
     """Sixteen seats, a floor for 300, and a ticket type for each."""
-    return a_shop(app_server)
+    return begun_shop.at(app_server)
