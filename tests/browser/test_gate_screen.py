@@ -261,9 +261,10 @@ class TestLivePicture:
         """After a verdict, or after the gate was away for a moment, which a busy machine takes for."""
         gate_page.set_viewport_size({"width": size[0], "height": size[1]})
         expect(gate_page.locator("#verdict #picture")).to_be_visible()
-        # Asked at once: the next word from the gate puts it back, and a busy machine looks too late.
-        left = "() => { showNoContact(); return document.querySelectorAll('#verdict #picture').length; }"
-        assert gate_page.evaluate(left) == 0
+        # Asked as soon as observers have run: the next word from the gate puts it back, before a busy machine looks.
+        left = "document.querySelectorAll('#verdict #picture').length"
+        asked = f"async () => {{ showNoContact(); await Promise.resolve(); return {left}; }}"
+        assert gate_page.evaluate(asked) == 0
         feed.status(a_status(unsent=1))
         expect(gate_page.locator("#verdict #picture")).to_be_visible()
         assert cut_off(gate_page) == []
