@@ -19,8 +19,8 @@ from scripts.benchmarking.full_desk import FEW, MANY, FullDesk, full_desk
 from scripts.benchmarking.measured_server import measured_server
 from scripts.benchmarking.result import Figure, Result, at_most
 from scripts.benchmarking.statistics import Spread
+from shared.garbage import keep_for_good
 from sync_server.app import web_app
-from sync_server.commands.serving import keep_for_good
 
 GOAL_MS: Final = 200
 TIMES: Final = 20
