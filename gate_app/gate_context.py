@@ -29,6 +29,7 @@ from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.desk import Desk
 from gate_app.supervision.pins import Supervisors
 from gate_app.supervision.screens import Screens
+from gate_app.supervision.volume import Volume
 from gate_app.sync.client import Client, Transport
 from gate_app.sync.counters import Counters
 from gate_app.sync.health import HealthTeller
@@ -167,7 +168,9 @@ class GateContext:
         tell: Callable[[str | None], None] = lambda _words: None,
         parties: Parties | None = None,
         taken_back: Callable[[int], None] = lambda _seq: None,
+        *,
         badges: BadgeQueue | None = None,
+        sound: Callable[[int], None] = lambda _percent: None,
     ) -> Desk:
         """What its people do at this gate, for pages and commands."""
         return Desk(
@@ -184,6 +187,7 @@ class GateContext:
             screens=Screens(self.database, self.host.entropy, lambda: self.time.now().at),
             lamp=lamp,
             choose_gate=self.choose_gate,
+            volume=Volume(self.database, self.config.loudness, sound),
             tell=tell,
             badges=badges,
         )

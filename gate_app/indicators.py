@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from hardware.ports import Barrier, DeviceError, Indicator, Signal
+from hardware.ports import Audible, Barrier, DeviceError, Indicator, Signal
 from shared.attempts import Mode, Verdict
 from shared.reasons import Reason
 
@@ -70,6 +70,12 @@ class Indicators:
     def repeat(self) -> None:
         """The same code again: the verdict stands, without a second beep or a second opening of the barrier."""
         self._show(Signal.AGAIN)
+
+    def set_loudness(self, percent: int) -> None:
+        """Whatever sounds is so loud from now on; 0 is quiet."""
+        for device in self._indicators:
+            if isinstance(device, Audible):
+                self._try(device, partial(device.set_loudness, percent))
 
     def ready(self) -> None:
         """Signals that the gate is waiting for the next guest."""

@@ -23,6 +23,7 @@ from hardware.ports import (
     Indicator,
     MonotonicNs,
     ReaderKind,
+    SentPictures,
     anything,
     ignore_hint,
 )
@@ -90,6 +91,20 @@ def open_reader(
             return opener(request)
     happened = f"There is no reader of the kind '{options.kind}'."
     raise DeviceError(request.name, happened, _choose_one_of(tuple(READERS)))
+
+
+def open_phone(
+    name: str,
+    monotonic_ns: MonotonicNs,
+    on_hint: Callable[[Hint], None] = ignore_hint,
+    wanted: Callable[[str], bool] = anything,
+) -> SentPictures:
+    """A reader of the pictures that a telephone sends. Raises DeviceError without the libraries of cameras."""
+    try:
+        from hardware.vision.phone_reader import PhoneReader
+    except ImportError as why:
+        raise _libraries_missing(why) from why
+    return PhoneReader(name, monotonic_ns, on_hint=on_hint, wanted=wanted)
 
 
 def _open_camera(request: ReaderRequest) -> CodeReader:

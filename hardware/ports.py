@@ -40,6 +40,7 @@ class Hint(StrEnum):
     TOO_DARK = "too_dark"
     TOO_BRIGHT = "too_bright"
     ONE_AT_A_TIME = "one_at_a_time"
+    NO_CODE = "no_code"
 
 
 def ignore_hint(_hint: Hint) -> None:
@@ -99,6 +100,23 @@ class LivePicture(Protocol):
         ...
 
 
+@runtime_checkable
+class SentPictures(CodeReader, Protocol):
+    """A reader whose pictures are sent to it, by a telephone of somebody at the door."""
+
+    def sign(self) -> None:
+        """The telephone is there, though it sends no picture now."""
+        ...
+
+    def frame(self, jpeg: bytes) -> bool:
+        """A frame of its camera, in place of any before it. False if it is none that can be looked at."""
+        ...
+
+    def photograph(self, jpeg: bytes) -> Hint | None:
+        """A single photograph: its ticket is delivered, or the hint says what to do better."""
+        ...
+
+
 class Signal(StrEnum):
     """What lamp and sound can signal. AGAIN: the previous verdict stands."""
 
@@ -120,6 +138,15 @@ class Indicator(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Audible(Protocol):
+    """An Indicator that sounds."""
+
+    def set_loudness(self, percent: int) -> None:
+        """From the next signal on it is so loud; 0 is quiet. Raises DeviceError."""
+        ...
 
 
 @runtime_checkable

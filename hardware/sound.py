@@ -66,9 +66,16 @@ class Sound:
     def open(self) -> "Sound":
         """Writes the files once, so that a beep only costs starting a process."""
         self._folder = tempfile.TemporaryDirectory(prefix="gatehouse-sound-")
-        for signal, tones in TONES.items():
-            write_wav(self._file(signal), tones, self._loudness)
+        self._write()
         return self
+
+    def set_loudness(self, percent: int) -> None:
+        """From the next beep on it is so loud; 0 is quiet. Raises DeviceError."""
+        changed, self._loudness = percent != self._loudness, percent
+        if not percent:
+            self._quieten()
+        elif changed:
+            self._write()
 
     def show(self, signal: Signal) -> None:
         """Starts the beep of a signal, if it has one. Raises DeviceError if the last beep was not played."""
@@ -85,6 +92,13 @@ class Sound:
         if self._folder:
             self._folder.cleanup()
             self._folder = None
+
+    def _write(self) -> None:
+        try:
+            for signal, tones in TONES.items():
+                write_wav(self._file(signal), tones, self._loudness)
+        except OSError as why:
+            raise DeviceError("sound", f"The beeps could not be made ({why.strerror}).", "Free some space.") from why
 
     def _file(self, signal: Signal) -> Path:
         if self._folder is None:

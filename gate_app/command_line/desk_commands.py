@@ -11,7 +11,7 @@ import typer
 
 from gate_app.app import home_at, this_host
 from gate_app.command_line import commands
-from gate_app.command_line.options import Doors, HomeOption, OnOff, PairOption, PinOption
+from gate_app.command_line.options import DirectionOption, Doors, HomeOption, OnOff, PairOption, PinOption
 from gate_app.command_line.printing import PrintedLamp, print_json, print_message
 from gate_app.command_line.running_gate import require_running, running_gate
 from gate_app.gate_context import GateContext, opened
@@ -22,7 +22,7 @@ from shared.errors import NotFound
 
 def add_desk_commands(app: typer.Typer) -> None:
     """Adds them to the command line."""
-    for command in (doors, annul, find, pair, party, screens, train, stand):
+    for command in (doors, annul, find, loudness, pair, party, screens, train, stand):
         app.command()(command)
     app.command("empty-house")(empty_house)
     app.command("correct-count", context_settings={"ignore_unknown_options": True})(correct_count)
@@ -90,21 +90,39 @@ def find(
         print_message("No ticket fits. Check it letter by letter.")
 
 
+def loudness(
+    percent: Annotated[
+        int | None, typer.Argument(metavar="[PERCENT]", min=0, max=100, help="How loud sounds are; 0 is quiet.")
+    ] = None,
+    quiet: Annotated[
+        bool | None, typer.Option("--quiet/--aloud", help="Nothing sounds for now, or as loud as before.")
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """Show how loud the gate is, or change it; a running gate keeps to it at once."""
+    answer = _answer(home, "loudness", {"percent": percent, "quiet": quiet})
+    print_json({name: answer[name] for name in ("loudness", "quiet")})
+
+
 def pair(
-    role: Annotated[PairOption, typer.Argument(help="What the screen is for.")],
+    role: Annotated[PairOption, typer.Argument(help="What the browser is for.")],
+    name: Annotated[str, typer.Option(metavar="TEXT", help="Of a reader, such as 'side door'.")] = "",
+    direction: Annotated[DirectionOption | None, typer.Option(help="Of a reader, where it is not the gate's.")] = None,
     pin: PinOption = "-",
     home: HomeOption = None,
 ) -> None:
-    """Print a link that makes a browser a screen of the running gate, within ten minutes and once."""
+    """Print a link that makes a browser a screen or a reader of the running gate, within ten minutes and once."""
     gate = require_running(home_at(home))
     typed = {"pin": commands.read_pin(pin)} if role is PairOption.SUPERVISOR else {}
-    answer = gate.ask("pair", role=role.value, **typed)
+    answer = gate.ask("pair", role=role.value, name=name, direction=direction.value if direction else "", **typed)
     if not answer["link"].startswith("http"):
         print_message("This gate has no screen: it was started with --headless.")
         raise typer.Exit(1)
-    print_json({"role": answer["role"], "link": answer["link"]})
+    print_json({name: answer[name] for name in ("role", "link", "fingerprint") if name in answer})
     print_message(_drawn(answer["code"]))
     print_message("Open the link, or scan the code with the telephone's camera, within ten minutes. It works once.")
+    if "fingerprint" in answer:
+        print_message(f"Compare the fingerprint that its browser shows for the certificate: {answer['fingerprint']}")
     if "://127.0.0.1" in answer["link"]:
         print_message('It works on this machine only. For telephones: screen_host = "0.0.0.0" in gate.toml.')
 
@@ -150,7 +168,7 @@ def screens(
     gate = require_running(home_at(home))
     answer = gate.ask("unpair", screen=remove) if remove else gate.ask("paired")
     for screen in answer["screens"]:
-        print_json({name: screen[name] for name in ("id", "role", "paired_at")})
+        print_json({name: screen[name] for name in ("id", "role", "name", "paired_at", "until")})
 
 
 def train(

@@ -38,6 +38,7 @@ class PairOption(StrEnum):
 
     STEWARD = "steward"
     SUPERVISOR = "supervisor"
+    READER = "reader"
 
 
 class DirectionOption(StrEnum):

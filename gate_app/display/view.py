@@ -31,6 +31,8 @@ class View:
     recent: tuple[Announcement, ...]
     party: PartyView | None = None
     """The party whose tickets are listed; None without one."""
+    loudness: int = 0
+    """Of sounds, in percent; 0 is quiet."""
 
 
 def for_guests(view: View) -> View:

@@ -130,6 +130,7 @@ class Config(BaseSettings):
     printer: PrinterSettings | None = None
     screen_host: str = "127.0.0.1"
     screen_port: int = Field(default=8100, ge=0, le=65535)
+    screen_secure_port: int = Field(default=8143, ge=0, le=65535)  # opened when the first telephone is to read tickets
     screen_names: tuple[str, ...] = ()
     screen_picture: Literal["here", "network", "never"] = "here"  # who sees the camera's live picture
     allow_time_travel: bool = False

@@ -63,6 +63,11 @@ class Home:
         """Where commands reach the running gate, and the token that it asks of them."""
         return self.folder / "control.json"
 
+    @property
+    def certificate(self) -> Path:
+        """The certificate of the encrypted pages, and its private key."""
+        return self.folder / "screen.pem"
+
     def require_gate(self) -> Home:
         """Returns this home if a gate is, or is being, set up in it: a mistyped folder must not become one.
 

@@ -24,6 +24,7 @@ from gate_app.indicators import Indicators
 from gate_app.journal.scrubber import JournalScrubber
 from gate_app.running.opening import being_opened, open_readers, readers_wanted
 from gate_app.running.outputs import open_outputs, parties_of
+from gate_app.running.phones import names_of, open_phones, open_secure_way
 from gate_app.running.service_watch import ALIVE, READY, STOPPING, ServiceWatch
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
@@ -64,8 +65,9 @@ class LampAndScreen:
         self._badges = badges
 
     def show(self, result: dict[str, Any], verdict: Verdict, mode: Mode) -> None:
-        """A new verdict."""
-        opened = self._signals.show(verdict, mode)
+        """A new verdict. Of a guest who stands elsewhere, at a telephone, lamp and barrier say nothing."""
+        elsewhere = self._feed.has_lane(str(result.get("reader", "")))
+        opened = not elsewhere and self._signals.show(verdict, mode)
         if opened and self._turns is not None and result["seq"] is not None:
             self._turns.opened(result["seq"])
         self._feed.show(result)
@@ -75,7 +77,8 @@ class LampAndScreen:
 
     def repeat(self, result: dict[str, Any]) -> None:
         """The same ticket again; the verdict stands."""
-        self._signals.repeat()
+        if not self._feed.has_lane(str(result.get("reader", ""))):
+            self._signals.repeat()
         self._feed.show(result)
 
 
@@ -93,16 +96,25 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         outputs, turns = open_outputs(context, feed, cleanup)
         lamp = LampAndScreen(outputs, feed, turns, badges)
         parties = parties_of(context, feed, turns, stop)
-        desk = context.desk(lamp, partial(feed.fault, "info"), parties, feed.taken_back, badges)
+        desk = context.desk(
+            lamp,
+            partial(feed.fault, "info"),
+            parties,
+            feed.taken_back,
+            badges=badges,
+            sound=partial(_sound, outputs, feed),
+        )
+        serve = partial(_serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking, badges=badges)
+        desk.phones = open_phones(context, desk.screens, feed, serve, cleanup)
         wanted, cameras, watch = readers_wanted(context, kinds), dict[str, LivePicture](), ServiceWatch(os.environ)
         feed.starting(being_opened(wanted))
         pictures = LivePictures(cameras, context.config.screen_picture)
         served = _open_screen(context, feed, desk, pictures, port=screen_port, stop=stop, cleanup=cleanup)
         readers = open_readers(context, wanted, feed, stop, cleanup, patient=watch.watches)
         cameras |= {reader.name: reader for _, reader in readers if isinstance(reader, LivePicture)}
-        context.health.readers = tuple(f"{settings.kind}: {reader.name}" for settings, reader in readers)
+        context.health.readers = partial(names_of, readers, desk.phones)
         context.health.faults = feed.faults
-        serve = partial(_serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking, badges=badges)
+        desk.phones.tidy()
         threads = [
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
             for settings, reader in readers
@@ -160,6 +172,11 @@ def _open_badges(context: GateContext, feed: Feed, stop: threading.Event, cleanu
     return queue
 
 
+def _sound(outputs: Indicators, feed: Feed, percent: int) -> None:
+    outputs.set_loudness(percent)
+    feed.loud(percent)
+
+
 def _open_screen(
     context: GateContext,
     feed: Feed,
@@ -189,7 +206,10 @@ def _open_screen(
         desk=desk,
     ).open()
     cleanup.callback(screen.close)
-    _open_control(context, desk, address_for_others(config.screen_host, screen.port), cleanup)
+    desk.address = address_for_others(config.screen_host, screen.port)
+    if desk.phones is not None:
+        open_secure_way(context, desk.phones, screen, cleanup)
+    _open_control(context, desk, desk.address, cleanup)
     return f"The gate's screen: {screen.address}"
 
 
@@ -214,14 +234,17 @@ def _serve(
     stop: threading.Event,
     looking: Callable[[], bool] = lambda: False,
     badges: BadgeQueue | None = None,
+    words: Callable[[DeviceError], str] = str,
 ) -> None:
     def report(fault: DeviceError | None) -> None:
-        feed.fault(reader.name, str(fault) if fault else None)
+        feed.fault(reader.name, words(fault) if fault else None)
 
     for reading in readings(reader, stop, report):
+        if stop.is_set():
+            return
         if parties.busy:
             # Nothing is decided, and so nothing recorded: whoever comes next shows the ticket once more.
-            feed.ask_to_wait()
+            feed.ask_to_wait(reader.name)
             continue
         try:
             presentation = Presentation(reading.text, reading.reader, options)
@@ -269,6 +292,8 @@ def _supervise(context: GateContext, feed: Feed, stop: threading.Event, desk: De
             context.database.try_to_write()
             desk.looking()
             desk.parties.tidy()
+            if desk.phones is not None:
+                desk.phones.tidy()
             feed.status(status(context.status_source()))
             context.time.raise_floor()
             context.database.rest()

@@ -182,7 +182,7 @@ class Gate:
 
     def _settle(self, owed: ScanResult, shown: Shown, moment: Moment, lamp: Lamp, *, later: bool) -> ScanResult:
         """The admission is recorded but was never shown: lamp, sound and barrier now, and no second entry."""
-        result = owed | {"again": True, "decided_at": iso(moment.at)}
+        result = owed | {"again": True, "decided_at": iso(moment.at), "reader": shown.reader}
         self.lane.remember(shown, moment.monotonic, result)
         lamp.show(
             result, Verdict(Reason(result["reason"]), result["message"], tuple(result["notices"])), Mode(result["mode"])

@@ -108,6 +108,7 @@ def shown_of(state: PartyState) -> dict[str, Any]:
     """What screens show of a party."""
     return {
         "number": state.number,
+        "reader": state.presentation.reader,
         "asks": state.asks,
         "going": bool(state.wanted),
         "admitted": len(state.admitted),

@@ -11,6 +11,7 @@ How to use it:
                                #   "timezone", "online": bool, "unsent": int, "snapshot_age_s": number | null,
                                #   "inside": int, "warnings": [text, …]
     feed.hint(hint)            # what the guest at the camera can do (devices.open_reader's on_hint)
+    feed.open_lane(reader)     # verdicts of this reader are for its own screen alone: `views(stop, lane=reader)`
     feed.fault(device, text)   # a device failed; `None` as text: it works again
 
 Every call returns at once and may come from any thread. A slow screen misses nothing it needs: it is given the newest
@@ -23,14 +24,14 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gate_app.display.announcement import Announcement, Tone, announce
 from gate_app.display.condition import Condition, condition, not_yet, stuck
 from gate_app.display.json_fields import JsonObject, text
-from gate_app.display.party import each_of, party_view
+from gate_app.display.party import PartyView, each_of, party_view
 from gate_app.display.view import View
 from gate_app.words import say
 from hardware.ports import Hint
@@ -40,6 +41,24 @@ _CAME = frozenset({Tone.ADMIT, Tone.ATTENTION})
 HINTS_EVERY_NS = 700_000_000
 BEAT_S = 0.5
 """How often a screen hears that the gate is alive; after four beats of silence it says that it has no contact."""
+
+
+MAIN = ""
+"""The lane of all readers that have no screen of their own."""
+
+
+@dataclass(slots=True)
+class Lane:
+    """What is shown of the guests at some readers."""
+
+    verdict: Announcement | None = None
+    verdict_number: int = 0
+    again: int = 0
+    shown_ns: int = 0
+    hint: str = ""
+    hint_number: int = 0
+    hinted_ns: int = -HINTS_EVERY_NS
+    party: PartyView | None = None
 
 
 class Feed:
@@ -57,22 +76,24 @@ class Feed:
         self._starting = ""
         self._status: JsonObject = {}
         self._zone: tzinfo = UTC
-        self._shown_ns = 0
-        self._hinted_ns = -HINTS_EVERY_NS
         self._recent: deque[Announcement] = deque(maxlen=RECENT)
-        self._view = View(0, None, 0, 0, 0, "", 0, admitted, refused, condition({}, {}), ())
+        self._number = 0
+        self._admitted, self._refused = admitted, refused
+        self._lanes = {MAIN: Lane()}
+        self._loudness = 0
 
     def show(self, scan: JsonObject) -> None:
         """Shows a verdict, or the repeat of one."""
         with self._changed:
-            announcement = announce(scan, self._zone)
-            self._shown_ns = self._monotonic_ns()
+            announcement, lane = announce(scan, self._zone), self._lane(scan)
+            lane.shown_ns, lane.verdict = self._monotonic_ns(), announcement
             if scan.get("again") is True:
                 # After a power cut an admission may be repeated that this screen has never shown.
-                repeats = self._view.again + 1 if self._view.verdict_number else 0
-                self._change(verdict=announcement, again=repeats)
+                lane.again = lane.again + 1 if lane.verdict_number else 0
             else:
-                self._new_verdict(announcement, [announce(one, self._zone) for one in each_of(scan)])
+                lane.verdict_number, lane.again = lane.verdict_number + 1, 0
+                self._count([announce(one, self._zone) for one in each_of(scan)])
+            self._tell()
 
     def status(self, status: JsonObject) -> None:
         """Updates the state of the gate."""
@@ -80,7 +101,7 @@ class Feed:
             self._heard_ns = self._monotonic_ns()
             self._status = dict(status)
             self._zone = zone_named(text(status, "timezone"))
-            self._change(condition=self._condition())
+            self._tell()
 
     def fault(self, device: str, happened: str | None) -> None:
         """Records that a device failed, or with None that it works again."""
@@ -91,13 +112,28 @@ class Feed:
                 self._faults.pop(device, None)
             else:
                 self._faults[device] = happened
-            self._change(condition=self._condition())
+            self._tell()
 
     def starting(self, doing: str) -> None:
         """Shows what a gate that is starting does or waits for; with nothing to say it has started."""
         with self._changed:
             self._starting = doing
-            self._change(condition=self._condition())
+            self._tell()
+
+    def loud(self, percent: int) -> None:
+        """Pages that sound are so loud from now on; 0 is quiet."""
+        with self._changed:
+            self._loudness = percent
+            self._tell()
+
+    def open_lane(self, reader: str) -> None:
+        """For good, the guests at this reader are shown by its own screen alone: others stand elsewhere."""
+        with self._changed:
+            self._lanes.setdefault(reader, Lane())
+
+    def has_lane(self, reader: str) -> bool:
+        """Whether the guests at this reader stand elsewhere, at a screen of their own."""
+        return reader != MAIN and reader in self._lanes
 
     @property
     def zone(self) -> tzinfo:
@@ -109,27 +145,31 @@ class Feed:
         with self._changed:
             return tuple(self._faults.values())
 
-    def hint(self, hint: Hint) -> None:
+    def hint(self, hint: Hint, reader: str = MAIN) -> None:
         """Shows what the guest at the camera can do; limited to a few times a second."""
         with self._changed:
-            now = self._monotonic_ns()
-            if now - self._hinted_ns >= HINTS_EVERY_NS:
-                self._hinted_ns = now
-                self._change(hint=say(f"hint.{hint}"), hint_number=self._view.hint_number + 1)
+            lane, now = self._lane_of(reader), self._monotonic_ns()
+            if now - lane.hinted_ns >= HINTS_EVERY_NS:
+                lane.hinted_ns = now
+                self._say(lane, say(f"hint.{hint}"))
 
-    def ask_to_wait(self) -> None:
+    def ask_to_wait(self, reader: str = MAIN) -> None:
         """Tells whoever comes next that a party is still going in."""
-        self.tell(say("party.wait"))
+        self.tell(say("party.wait"), reader)
 
-    def tell(self, words: str) -> None:
+    def tell(self, words: str, reader: str = MAIN) -> None:
         """Shows a line for a moment, as hints are."""
         with self._changed:
-            self._change(hint=words, hint_number=self._view.hint_number + 1)
+            self._say(self._lane_of(reader), words)
 
     def party(self, party: JsonObject | None) -> None:
-        """Shows the tickets of a party, and how each stands; None: the list is over."""
+        """Shows the tickets of a party, and how each stands, where it was scanned; None: the list is over."""
         with self._changed:
-            self._change(party=party_view(party) if party else None)
+            for lane in self._lanes.values():
+                lane.party = None
+            if party:
+                self._lane(party).party = party_view(party)
+            self._tell()
 
     def taken_back(self, seq: int) -> None:
         """An admission was annulled: the last scans and the count say so."""
@@ -139,18 +179,19 @@ class Feed:
             after = [replace(one, title=gone, tone=Tone.LOOK) if one.number == number else one for one in before]
             self._recent = deque(after, maxlen=RECENT)
             counted = any(one.number == number and one.tone in _CAME for one in before)
-            self._change(recent=tuple(after), admitted=max(0, self._view.admitted - int(counted)))
+            self._admitted = max(0, self._admitted - int(counted))
+            self._tell()
 
-    def view(self) -> View:
-        """The current state."""
+    def view(self, lane: str = MAIN) -> View:
+        """The current state, as the screens of a lane show it."""
         with self._changed:
-            return self._aged()
+            return self._view_of(lane)
 
-    def views(self, stop: threading.Event, beat_s: float = BEAT_S) -> Iterator[View]:
+    def views(self, stop: threading.Event, beat_s: float = BEAT_S, lane: str = MAIN) -> Iterator[View]:
         """The state now, at every change, and every `beat_s` seconds as a heartbeat."""
         seen = -1
         while not stop.is_set():
-            view = self._after(seen, stop, beat_s)
+            view = self._after(seen, stop, beat_s, lane)
             seen = view.number
             if not stop.is_set():
                 yield view
@@ -164,31 +205,49 @@ class Feed:
         now = condition(self._status, self._faults)
         return not_yet(now, self._starting) if self._starting else now
 
-    def _after(self, seen: int, stop: threading.Event, timeout_s: float) -> View:
+    def _after(self, seen: int, stop: threading.Event, timeout_s: float, lane: str) -> View:
         with self._changed:
-            self._changed.wait_for(lambda: self._view.number != seen or stop.is_set(), timeout_s)
-            return self._aged()
+            self._changed.wait_for(lambda: self._number != seen or stop.is_set(), timeout_s)
+            return self._view_of(lane)
 
-    def _new_verdict(self, announcement: Announcement, each: Sequence[Announcement]) -> None:
+    def _lane(self, scan: JsonObject) -> Lane:
+        return self._lane_of(text(scan, "reader"))
+
+    def _lane_of(self, reader: str) -> Lane:
+        return self._lanes.get(reader) or self._lanes[MAIN]
+
+    def _count(self, each: Sequence[Announcement]) -> None:
         self._recent.extendleft(each)
         counted = [one.tone for one in each if not one.test]
-        self._change(
-            verdict=announcement,
-            verdict_number=self._view.verdict_number + 1,
-            again=0,
-            admitted=self._view.admitted + sum(tone in _CAME for tone in counted),
-            refused=self._view.refused + counted.count(Tone.DENY),
-            recent=tuple(self._recent),
-        )
+        self._admitted += sum(tone in _CAME for tone in counted)
+        self._refused += counted.count(Tone.DENY)
 
-    def _change(self, **changes: object) -> None:
-        self._view = replace(self._view, number=self._view.number + 1, **changes)  # type: ignore[arg-type]  # fields of View
+    def _say(self, lane: Lane, words: str) -> None:
+        lane.hint, lane.hint_number = words, lane.hint_number + 1
+        self._tell()
+
+    def _tell(self) -> None:
+        self._number += 1
         self._changed.notify_all()
 
-    def _aged(self) -> View:
-        now = self._monotonic_ns()
-        view = replace(self._view, age_ms=(now - self._shown_ns) // 1_000_000)
-        return view if now - self._heard_ns <= self._stuck_after_ns else replace(view, condition=stuck(view.condition))
+    def _view_of(self, reader: str) -> View:
+        lane, now = self._lane_of(reader), self._monotonic_ns()
+        hangs = now - self._heard_ns > self._stuck_after_ns
+        return View(
+            number=self._number,
+            verdict=lane.verdict,
+            verdict_number=lane.verdict_number,
+            again=lane.again,
+            age_ms=(now - lane.shown_ns) // 1_000_000,
+            hint=lane.hint,
+            hint_number=lane.hint_number,
+            admitted=self._admitted,
+            refused=self._refused,
+            condition=stuck(self._condition()) if hangs else self._condition(),
+            recent=tuple(self._recent),
+            party=lane.party,
+            loudness=self._loudness,
+        )
 
 
 def zone_named(name: str) -> tzinfo:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from ipaddress import ip_address
-from socket import AF_INET, SOCK_DGRAM, socket
+from socket import AF_INET, SOCK_DGRAM, gethostname, socket
+
+EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 
 
 def host_allowed(header: str, names: Collection[str]) -> bool:
@@ -33,11 +35,27 @@ def is_address(host: str) -> bool:
 
 def address_for_others(host: str, port: int) -> str:
     """Where telephones find the screen: the host it listens on, or this machine's own address on its network."""
-    if host not in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
-        return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-    own = "127.0.0.1"
+    own = own_address() if host in EVERYWHERE else host
+    return f"http://[{own}]:{port}/" if ":" in own else f"http://{own}:{port}/"
+
+
+def own_address() -> str:
+    """This machine's address on its network."""
     # Nothing is sent: the system only chooses the way it would take.
     with suppress(OSError), socket(AF_INET, SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))
-        own = probe.getsockname()[0]
-    return f"http://{own}:{port}/"
+        return str(probe.getsockname()[0])
+    return "127.0.0.1"
+
+
+def own_names(more: Collection[str]) -> set[str]:
+    """By what browsers may call this machine."""
+    machine = gethostname().lower()
+    named = {machine, f"{machine.partition('.')[0]}.local"} if machine else set()
+    return {"localhost", "127.0.0.1", own_address(), *(name for name in named | set(more) if name.isascii())}
+
+
+def is_here(host: str) -> bool:
+    """Whether only this machine itself can use that address."""
+    name = without_port(host)
+    return name == "localhost" or (is_address(name) and ip_address(name).is_loopback)

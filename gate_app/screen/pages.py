@@ -11,12 +11,22 @@ import orjson
 from flask import Flask, Response, render_template, request
 
 from gate_app.display.view import View, for_guests, without_names
-from gate_app.screen.desk_routes import KEPT_IN, add_desk, not_paired, screen_of
-from gate_app.screen.feed import Feed
+from gate_app.screen.desk_routes import (
+    KEPT_IN,
+    READER_KEPT_IN,
+    add_desk,
+    kept_in,
+    not_paired,
+    reader_of,
+    screen_of,
+)
+from gate_app.screen.feed import MAIN, Feed
 from gate_app.screen.hosts import host_allowed
 from gate_app.screen.live_pictures import NO_PICTURES, LivePictures, add_live_pictures
 from gate_app.screen.party_routes import add_party, may_choose
+from gate_app.screen.reader_routes import CAMERA_HERE, PAGE, READER_WORDS, add_pictures, add_reader, tones_of_page
 from gate_app.supervision.desk import Desk
+from gate_app.supervision.screens import Screen
 from gate_app.words import TEXTS
 from shared.words.wording import LANGUAGES, Wording, in_language, language_of, wording
 
@@ -27,11 +37,11 @@ HEADERS = {
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+NO_CAMERA = "camera=(), microphone=(), geolocation=()"
 PARAMETER, COOKIE, A_YEAR_S = "lang", "gatehouse_language", 365 * 86_400
 SCRIPT_WORDS = (
     *("ready", "not_ready", "hold_up", "cannot_admit", "exit", "online", "offline", "no_contact"),
@@ -71,6 +81,7 @@ def create_screen(
     @app.after_request
     def protect(response: Response) -> Response:
         response.headers.update(HEADERS)
+        response.headers["Permissions-Policy"] = CAMERA_HERE if request.path == PAGE else NO_CAMERA
         return response
 
     def spoken_here() -> str:
@@ -80,6 +91,7 @@ def create_screen(
     add_stream(app, feed, stop, desk, spoken_here, most_screens=most_screens)
     if desk is not None:
         add_desk(app, desk, lambda: feed.zone, spoken_here)
+        add_pictures(app, desk, spoken_here)
         add_party(app, desk, spoken_here)
     add_live_pictures(app, pictures)
     return app
@@ -88,18 +100,22 @@ def create_screen(
 def add_verdicts(app: Flask, desk: Desk | None, spoken_here: Callable[[], str]) -> None:
     """Adds the pages with the verdict: the one for guests, and the one for stewards."""
 
-    def verdicts(*, staff: bool) -> Response:
+    def verdicts(*, staff: bool, reader: Screen | None = None) -> Response:
         spoken = wording(TEXTS, spoken_here())
-        stream = f"/stream?lang={spoken.language}{'&as=staff' if staff else ''}"
+        seen_as = "&as=reader" if reader else "&as=staff" if staff else ""
+        stream = f"/stream?lang={spoken.language}{seen_as}"
         page = render_template(
-            "gate.html",
+            "reader.html" if reader else "gate.html",
+            reader=reader,
+            reader_words={key: spoken(f"phone.{key}") for key in READER_WORDS},
+            tones=tones_of_page(),
             t=spoken,
             languages=LANGUAGES,
             words=words_of_script(spoken),
             stream=stream,
             guests=desk is not None and not staff,
             chooses=may_choose(desk),
-            staff=staff,
+            staff=staff and reader is None,
         )
         response = Response(page)
         if wanted := asked_for():
@@ -116,6 +132,9 @@ def add_verdicts(app: Flask, desk: Desk | None, spoken_here: Callable[[], str]) 
         if desk is None or screen_of(desk) is None:
             return not_paired(wording(TEXTS, spoken_here()))
         return verdicts(staff=True)
+
+    if desk is not None:
+        add_reader(app, desk, spoken_here, lambda screen: verdicts(staff=True, reader=screen))
 
 
 def add_stream(
@@ -139,7 +158,8 @@ def add_stream(
     def stream() -> Response:
         if not places.acquire(blocking=False):
             return Response(FEWER_SCREENS, 503, {"Retry-After": "5"}, mimetype="text/plain")
-        response = Response(messages(feed, stop, spoken_here(), eyes_of(desk)), mimetype="text/event-stream")
+        told = messages(feed, stop, spoken_here(), eyes_of(desk), lane_of(desk))
+        response = Response(told, mimetype="text/event-stream")
         response.call_on_close(places.release)
         return response
 
@@ -164,9 +184,10 @@ def eyes_of(desk: Desk | None) -> Eyes:
     """What the screen that asks may see of a view; None once it is no longer paired."""
     if desk is None:
         return lambda view: view
-    if request.args.get("as") != "staff":
+    kept_as = {"staff": KEPT_IN, "reader": READER_KEPT_IN}.get(request.args.get("as", ""))
+    if kept_as is None:
         return for_guests
-    kept, screens = request.cookies.get(KEPT_IN, ""), desk.screens
+    kept, screens = request.cookies.get(kept_in(kept_as), ""), desk.screens
 
     def staff(view: View) -> View | None:
         screen = screens.of(kept)
@@ -177,10 +198,18 @@ def eyes_of(desk: Desk | None) -> Eyes:
     return staff
 
 
-def messages(feed: Feed, stop: threading.Event, language: str, eyes: Eyes = lambda view: view) -> Iterator[bytes]:
+def lane_of(desk: Desk | None) -> str:
+    """Whose guests the screen that asks shows: a telephone that reads tickets shows its own."""
+    reader = reader_of(desk) if desk is not None and request.args.get("as") == "reader" else None
+    return reader.name if reader else MAIN
+
+
+def messages(
+    feed: Feed, stop: threading.Event, language: str, eyes: Eyes = lambda view: view, lane: str = MAIN
+) -> Iterator[bytes]:
     """Server-sent events; each carries the whole state, so there is nothing to resume."""
     yield b"retry: 1000\n\n"
-    for view in feed.views(stop):
+    for view in feed.views(stop, lane=lane):
         seen = eyes(view)
         if seen is None:
             yield UNPAIRED

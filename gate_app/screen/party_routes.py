@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flask import Flask, Response, request
 
-from gate_app.screen.desk_routes import answered, as_json, fields_sent, screen_of
+from gate_app.screen.desk_routes import answered, as_json, fields_sent, reader_of, screen_of
 from gate_app.supervision.desk import Desk
 from gate_app.supervision.screens import FOREVER, Role, Screen
 from gate_app.words import say
@@ -25,7 +25,7 @@ def may_choose(desk: Desk | None) -> bool:
 
 def chooser(desk: Desk) -> Screen | None:
     """The screen that asks; None for an unpaired one elsewhere."""
-    return screen_of(desk) or (HERE if request.remote_addr in LOCAL else None)
+    return screen_of(desk) or reader_of(desk) or (HERE if request.remote_addr in LOCAL else None)
 
 
 def add_party(app: Flask, desk: Desk, language: Callable[[], str]) -> None:

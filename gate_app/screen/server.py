@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 from flask import Flask
 from waitress.server import create_server  # type: ignore[import-untyped]  # waitress ships no types
@@ -16,11 +17,14 @@ from gate_app.screen.pages import create_screen
 from gate_app.supervision.desk import Desk
 from shared.errors import SettingsError
 
+Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 MOST_SCREENS = 12
 # Every open screen holds a thread, and so does every live picture that is waited for; the remaining ones serve the
 # page and its files.
 THREADS = MOST_SCREENS + MOST_AT_ONCE + 4
 CLOSING_S = 3.0
+LARGEST_BODY = 2_000_000
+"""A photograph of a ticket, made smaller by the telephone that took it. It is kept in memory, never on the disk."""
 # How soon a closed server is noticed by its own thread.
 LOOK_S = 0.2
 
@@ -36,7 +40,7 @@ class LocalServer:
         self._sockets: dict[int, object] = {}
         self._thread: threading.Thread | None = None
 
-    def serve(self, app: Flask) -> None:
+    def serve(self, app: Wsgi) -> None:
         """Starts serving in its own thread. Raises SettingsError if the port cannot be bound."""
         try:
             self._server = create_server(
@@ -46,11 +50,13 @@ class LocalServer:
                 port=self._wanted_port,
                 threads=self._threads,
                 ident="",
+                max_request_body_size=LARGEST_BODY,
+                inbuf_overflow=LARGEST_BODY,
                 clear_untrusted_proxy_headers=True,
             )
         except (OSError, ValueError) as why:
             close_all(self._sockets, ignore_all=True)
-            raise SettingsError(_no_port(self._host, self._wanted_port, why)) from why
+            raise SettingsError(no_port(self._host, self._wanted_port, why)) from why
         self._thread = threading.Thread(target=self._serve, name="screen", daemon=True)
         self._thread.start()
 
@@ -102,20 +108,20 @@ class ScreenServer(LocalServer):
         self._names = names
         self._language = language
         self._desk = desk
+        self.app: Flask | None = None
 
     def open(self) -> ScreenServer:
         """Starts serving in its own thread. Raises SettingsError if the port cannot be bound."""
-        self.serve(
-            create_screen(
-                self._feed,
-                self._stop,
-                names=self._names,
-                most_screens=MOST_SCREENS,
-                pictures=self._pictures,
-                language=self._language,
-                desk=self._desk,
-            )
+        self.app = create_screen(
+            self._feed,
+            self._stop,
+            names=self._names,
+            most_screens=MOST_SCREENS,
+            pictures=self._pictures,
+            language=self._language,
+            desk=self._desk,
         )
+        self.serve(self.app)
         return self
 
     def close(self) -> None:
@@ -125,8 +131,8 @@ class ScreenServer(LocalServer):
         super().close()
 
 
-def _no_port(host: str, port: int, why: OSError | ValueError) -> str:
+def no_port(host: str, port: int, why: Exception, remedy: str = "with --screen") -> str:
     if isinstance(why, OSError) and why.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is in use by another program. Stop it, or choose another port with --screen."
+        return f"Port {port} on {host} is in use by another program. Stop it, or choose another port {remedy}."
     cause = getattr(why, "strerror", None) or "no such address"
     return f"The gate's screen cannot open on {host}:{port} ({cause}). Choose another address or port."

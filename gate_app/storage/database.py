@@ -22,7 +22,7 @@ _NOBODY = (
     " card, and use another gate until then."
 )
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """How many steps of gate_app.storage.schema a file has when it is up to date."""
 
 

@@ -92,3 +92,10 @@ def count_corrections(database: Database) -> None:
             change INTEGER NOT NULL, gate INTEGER NOT NULL, zone INTEGER NOT NULL, PRIMARY KEY (branch, seq))
         """
     )
+
+
+@STEPS()
+def readers(database: Database) -> None:
+    """What a telephone that reads tickets is called, and in which direction its guests go."""
+    for column in ("name", "direction"):
+        database.execute(f"ALTER TABLE screens ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")

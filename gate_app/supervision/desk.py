@@ -18,9 +18,11 @@ from gate_app.supervision import party_desk
 from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.admitted import latest
 from gate_app.supervision.fields import Answer, Fields, direction_of, done, hexadecimal, number_of, text_of
+from gate_app.supervision.phones import Phones
 from gate_app.supervision.pins import Supervisors
 from gate_app.supervision.screens import Role, Screen, Screens
 from gate_app.supervision.search import search
+from gate_app.supervision.volume import Volume
 from gate_app.words import say
 from shared.admission import Override
 from shared.capacity import COUNTED_ZONES
@@ -52,11 +54,16 @@ class Desk:
     screens: Screens
     lamp: Lamp
     choose_gate: Callable[[str], None]
+    volume: Volume
     tell: Callable[[str | None], None] = lambda _words: None
     """Shows on all screens that scans are only looked up, or with None that they count again."""
     taken_back: Callable[[int], None] = lambda _seq: None
     """Shows on all screens that an admission was annulled."""
     badges: BadgeQueue | None = None
+    phones: Phones | None = None
+    """The telephones that read tickets; None where no gate runs."""
+    address: str = ""
+    """Where others find the screens; empty where there are none."""
     _info_until: int = field(default=0, init=False)
 
     def perform(self, action: str, fields: Fields, screen: Screen) -> Answer:
@@ -66,6 +73,8 @@ class Desk:
             raise NotFound(say("desk.unknown"), code="unknown_action")
         if known.supervisor and screen.role is not Role.SUPERVISOR:
             raise Forbidden(say("desk.supervisors_only"), code="supervisors_only")
+        if screen.role is Role.READER and not known.reader:
+            raise Forbidden(say("phone.only_reads"), code="only_reads")
         return known.does(self, fields, screen)
 
     def looking(self) -> bool:
@@ -103,6 +112,10 @@ class Desk:
         """For a minute the readers only look tickets up."""
         self._look_only(on=fields.get("on") is True)
         return self.state()
+
+    def loudness(self, fields: Fields, _screen: Screen) -> Answer:
+        """Makes the gate louder or quieter."""
+        return self.volume.change(fields)
 
     def situation(self, _fields: Fields, screen: Screen) -> Answer:
         """How the gate stands, for the buttons of a page."""
@@ -209,6 +222,8 @@ class Desk:
             role = Role.KIOSK
         if role is Role.KIOSK:
             raise InvalidRequest(say("desk.which_role"), code="unknown_role")
+        if role is Role.READER:
+            return self._pair_reader(fields)
         if role is Role.SUPERVISOR:
             self._supervisor(fields)
         return {"token": self.screens.link(role), "role": role}
@@ -216,7 +231,14 @@ class Desk:
     def paired(self, _fields: Fields, screen: Screen) -> Answer:
         """The screens that are paired."""
         lines = [
-            {"id": one.id, "role": one.role, "paired_at": one.paired_at, "this": one.id == screen.id}
+            {
+                "id": one.id,
+                "role": one.role,
+                "name": one.name,
+                "paired_at": one.paired_at,
+                "until": one.until,
+                "this": one.id == screen.id,
+            }
             for one in self.screens.paired()
         ]
         return {"screens": lines}
@@ -224,9 +246,18 @@ class Desk:
     def unpair(self, fields: Fields, screen: Screen) -> Answer:
         """Ends a screen, such as that of a lost telephone."""
         self.screens.remove(text_of(fields, "screen"))
+        if self.phones is not None:
+            self.phones.tidy()
         return self.paired(fields, screen)
 
     # The parts of all this.
+
+    def _pair_reader(self, fields: Fields) -> Answer:
+        if self.phones is None:
+            raise Conflict(say("phone.no_pages"), code="no_pages")
+        way = self.phones.require_room()
+        token = self.screens.link(Role.READER, text_of(fields, "name"), direction_of(fields) or "")
+        return {"token": token, "role": Role.READER, "fingerprint": way.fingerprint}
 
     def state(self) -> Answer:
         """How the gate stands, without any guest."""
@@ -241,6 +272,7 @@ class Desk:
             "inside": self._inside(event),
             "zones": self._zones(event),
             "doors_opened": self.gathering.opened_here(event),
+            **self.volume.state(),
             "events": [{"event": one.event, "name": one.name} for one in self.assignments.by_event.values()],
         }
 
@@ -342,17 +374,20 @@ class Action:
     does: Callable[[Desk, Fields, Screen], Answer]
     supervisor: bool = False
     """Whether only a supervisor's screen offers it."""
+    reader: bool = False
+    """Whether a telephone that reads tickets does it, too."""
 
 
 _ACTIONS = {
     "find": Action(Desk.find),
     "look": Action(Desk.look),
     "admit": Action(Desk.admit),
-    "party": Action(party_desk.choose),
-    "party-listed": Action(party_desk.listed),
-    "party-end": Action(party_desk.dismiss),
+    "party": Action(party_desk.choose, reader=True),
+    "party-listed": Action(party_desk.listed, reader=True),
+    "party-end": Action(party_desk.dismiss, reader=True),
     "latest": Action(Desk.latest),
     "info": Action(Desk.info),
+    "loudness": Action(Desk.loudness),
     "situation": Action(Desk.situation),
     "override": Action(Desk.override),
     "annul": Action(Desk.annul),

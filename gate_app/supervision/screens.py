@@ -1,10 +1,11 @@
-"""The browsers that were paired as a screen for stewards or supervisors, by a signed link that works once."""
+"""The browsers that were paired with this gate by a signed link that works once: screens of staff, and readers."""
 
 from __future__ import annotations
 
 import hmac
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from enum import StrEnum
 
 from gate_app.storage.database import Database
@@ -16,9 +17,17 @@ LINK_MS = 10 * 60_000
 """How long a link waits to be opened."""
 SCREEN_MS = 14 * 3_600_000
 """How long a paired screen stays paired: the longest shift."""
+READER_MS = 8 * 3_600_000
+"""How long a telephone stays a reader: one evening."""
+LONGEST_NAME = 20
 NAMES_MS = 60 * 60_000
 """How long a screen shows names after a supervisor's PIN."""
 _KEY = "screen_key"
+_ALL = "SELECT id, role, paired_at, until, names_until, name, direction FROM screens"
+_KEEP = """
+    INSERT OR REPLACE INTO screens (id, role, paired_at, until, names_until, name, direction)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
 
 
 class Role(StrEnum):
@@ -27,6 +36,8 @@ class Role(StrEnum):
     KIOSK = "kiosk"
     STEWARD = "steward"
     SUPERVISOR = "supervisor"
+    READER = "reader"
+    """A telephone whose camera reads tickets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,10 @@ class Screen:
     paired_at: int
     until: int
     names_until: int = 0
+    name: str = ""
+    """Of a reader, in the journal too; no other reader was ever called so."""
+    direction: str = ""
+    """Of a reader, where it is not that of the gate."""
 
 
 FOREVER = 2**62
@@ -54,12 +69,14 @@ class Screens:
         self._entropy = entropy
         self._now = now
         self._key = self._kept_key()
-        rows = database.connection.execute("SELECT id, role, paired_at, until, names_until FROM screens").fetchall()
+        self._pairing = threading.Lock()
+        rows = database.connection.execute(_ALL).fetchall()
         self._known = {row[0]: Screen(row[0], Role(row[1]), *row[2:]) for row in rows}
 
-    def link(self, role: Role) -> str:
+    def link(self, role: Role, name: str = "", direction: str = "") -> str:
         """A token that makes the first browser which shows it a screen of this role, within ten minutes."""
-        body = f"{self._entropy(9).hex()}.{role}.{self._now() + LINK_MS}"
+        told = f".{direction}.{name[:LONGEST_NAME].encode(errors='replace').hex()}" if role is Role.READER else ""
+        body = f"{self._entropy(9).hex()}.{role}.{self._now() + LINK_MS}{told}"
         return f"{body}.{self._signature('link', body)}"
 
     def pair(self, token: str) -> str:
@@ -67,12 +84,14 @@ class Screens:
         body, _, signature = token.rpartition(".")
         if not same(signature, self._signature("link", body)):
             raise Forbidden(say("pairing.not_ours"), code="bad_link")
-        number, role, until = body.split(".")
+        number, role, until, *told = body.split(".")
         if self._now() >= int(until):
             raise Forbidden(say("pairing.too_late"), code="link_expired")
-        if number in self._known:
-            raise Forbidden(say("pairing.used"), code="link_used")
-        self._keep(Screen(number, Role(role), self._now(), self._now() + SCREEN_MS))
+        # Two browsers that show one link at the same moment must not both be the first.
+        with self._pairing:
+            if number in self._known:
+                raise Forbidden(say("pairing.used"), code="link_used")
+            self._keep(self._reader(number, *told) if told else self._screen(number, Role(role)))
         return f"{number}.{self._signature('screen', number)}"
 
     def of(self, kept: str) -> Screen | None:
@@ -101,13 +120,19 @@ class Screens:
         """Whether a supervisor has let this screen show names a short while ago."""
         return screen is not None and self._now() < min(screen.names_until, screen.until)
 
+    def _screen(self, number: str, role: Role) -> Screen:
+        return Screen(number, role, self._now(), self._now() + SCREEN_MS)
+
+    def _reader(self, number: str, direction: str, name: str) -> Screen:
+        """Readers are numbered for good: what one of them read is never taken for another's."""
+        nth = 1 + sum(screen.role is Role.READER for screen in self._known.values())
+        called = f"phone {nth} {bytes.fromhex(name).decode()}".strip()
+        return Screen(number, Role.READER, self._now(), self._now() + READER_MS, name=called, direction=direction)
+
     def _keep(self, screen: Screen) -> None:
         self._known = {**self._known, screen.id: screen}
         with self._database.writing() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO screens VALUES (?, ?, ?, ?, ?)",
-                (screen.id, screen.role, screen.paired_at, screen.until, screen.names_until),
-            )
+            connection.execute(_KEEP, astuple(screen))
 
     def _kept_key(self) -> bytes:
         kept = self._database.get(_KEY)

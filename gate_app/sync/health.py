@@ -25,7 +25,7 @@ class HealthTeller:
         self._folder, self._least_free_mb = folder, least_free_mb
         self._look, self._monotonic_ms = look, monotonic_ms
         self._told: tuple[int, tuple[str, ...]] | None = None
-        self.readers: tuple[str, ...] = ()
+        self.readers: Callable[[], tuple[str, ...]] = tuple
         """The readers that are open, by kind and name."""
         self.faults: Callable[[], tuple[str, ...]] = tuple
         """What does not work just now, in words."""
@@ -45,7 +45,7 @@ class HealthTeller:
             on_battery=state.on_battery,
             disk_free_mb=disk["free_mb"],
             disk_low=disk["low"],
-            readers=[reader[:_LONGEST] for reader in self.readers[:MOST]],
+            readers=[reader[:_LONGEST] for reader in self.readers()[:MOST]],
             faults=list(faults),
             printer=self.printer()[:_LONGEST],
             system=platform.platform(terse=True)[:_LONGEST],

@@ -51,6 +51,10 @@ class OsdpLamp:
         if signal in _BEEPS and not self._quiet:
             self._bus.send(_beep(*_BEEPS[signal]))
 
+    def set_loudness(self, percent: int) -> None:
+        """Its buzzer beeps or is quiet."""
+        self._quiet = percent == 0
+
     def close(self) -> None:
         bus, self._bus = self._bus, None
         if bus is not None:

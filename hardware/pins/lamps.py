@@ -74,6 +74,12 @@ class Buzzer:
         if signal is not Signal.AGAIN and not self._quiet:
             self.player.play(beeps(signal))
 
+    def set_loudness(self, percent: int) -> None:
+        """A buzzer beeps or is quiet."""
+        self._quiet = percent == 0
+        if self._quiet:
+            self.player.play(())
+
     def close(self) -> None:
         self.player.close()
         if self._output is not None:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserType, ConsoleMessage, Page, Route, expect, sync_playwright
 
 from scripts.private_services.installed import NotInstalledError
 from tests.services.optional_services import start_or_fail
 
-__all__ = ["browser", "browser_page"]
+__all__ = ["browser", "browser_page", "launched"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 #: The flags keep Chromium from contacting its maker's hosts at every start.
@@ -37,10 +37,11 @@ def _program() -> str:
     )
 
 
-def _launched(playwright: Playwright) -> Browser:
+def launched(chromium: BrowserType, *more: str) -> Browser:
+    """Chromium with these further flags, such as for a camera of its own."""
     # As root, Chromium's own sandbox refuses to start.
-    flags = [*QUIET, "--no-sandbox"] if os.geteuid() == 0 else QUIET
-    return playwright.chromium.launch(executable_path=_program(), args=flags)
+    flags = [*QUIET, *more, "--no-sandbox"] if os.geteuid() == 0 else [*QUIET, *more]
+    return chromium.launch(executable_path=_program(), args=flags)
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +49,7 @@ def browser() -> Iterator[Browser]:
     """One Chromium for the whole run; tests get pages from `browser_page`."""
     expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
-        started = start_or_fail("browser", lambda: _launched(playwright))
+        started = start_or_fail("browser", lambda: launched(playwright.chromium))
         yield started
         started.close()
 

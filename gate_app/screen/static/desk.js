@@ -161,6 +161,10 @@ function drawSituation(now) {
   situation = now;
   dispatchEvent(new CustomEvent("gate-situation", { detail: now }));
   press("info", now.info, now.info ? WORDS.info_stop : WORDS.info_start);
+  press("quiet", now.quiet, now.quiet ? WORDS.aloud : WORDS.quiet);
+  byId("quiet").setAttribute("aria-pressed", String(now.quiet));
+  if (document.activeElement !== byId("loudness")) byId("loudness").value = now.loudness;
+  byId("loudness-now").textContent = byId("loudness").value + " %";
   byId("names").firstChild.textContent = now.names ? WORDS.names_on : WORDS.name_locked + " ";
   byId("show-names").hidden = now.names;
   if (!IS_SUPERVISOR) return;
@@ -177,7 +181,7 @@ function screenLine(screen) {
   const when = new Date(screen.paired_at).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const remove = () => trying(async () => drawScreens(await ask("unpair", { screen: screen.id })));
   const more = [WORDS.paired_at.replace("{when}", () => when), screen.this && WORDS.this_screen].filter(Boolean).join(" · ");
-  return line(WORDS[screen.role], more, button(WORDS.remove, remove));
+  return line([WORDS[screen.role], screen.name].filter(Boolean).join(" · "), more, button(WORDS.remove, remove));
 }
 
 function drawScreens(answer) {
@@ -193,6 +197,8 @@ function drawLink(answer) {
   byId("code").replaceChildren(path);
   byId("link-address").href = answer.link;
   byId("link-address").textContent = answer.link.split("#")[0];
+  byId("link-print").hidden = !answer.fingerprint;
+  byId("fingerprint").textContent = answer.fingerprint || "";
   byId("link").hidden = false;
   byId("link").scrollIntoView({ block: "nearest" });
 }
@@ -237,6 +243,9 @@ byId("ask-form").addEventListener("submit", submitPin);
 byId("cancel").addEventListener("click", () => byId("ask").close());
 byId("show-names").addEventListener("click", () => withPin(byId("show-names").textContent, "names", {}));
 byId("info").addEventListener("click", () => trying(async () => { await ask("info", { on: !situation.info }); await refresh(); }));
+byId("loudness").addEventListener("input", () => { byId("loudness-now").textContent = byId("loudness").value + " %"; });
+byId("loudness").addEventListener("change", () => trying(async () => { await ask("loudness", { percent: byId("loudness").valueAsNumber }); await refresh(); }));
+byId("quiet").addEventListener("click", () => trying(async () => { await ask("loudness", { quiet: !situation.quiet }); await refresh(); }));
 byId("override").addEventListener("click", () => {
   const ticket = shownTicket;
   withPin(WORDS.override, "override", { ticket }, { reason: true, then: (answer) => drawCard(answer.verdict, ticket) });
@@ -247,6 +256,11 @@ if (IS_SUPERVISOR) {
   byId("empty").addEventListener("click", () => withPin(WORDS.sure_empty, "empty-house", {}));
   byId("stand").addEventListener("click", () => withPin(byId("stand").textContent + ": " + byId("gates").value, "stand", { gate: byId("gates").value }));
   byId("pair-steward").addEventListener("click", () => trying(async () => drawLink(await ask("pair", { role: "steward" }))));
+  byId("reader-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const fields = { role: "reader", name: byId("reader-name").value, direction: byId("reader-direction").value };
+    trying(async () => drawLink(await ask("pair", fields)));
+  });
   byId("pair-supervisor").addEventListener("click", () => withPin(byId("pair-supervisor").textContent, "pair", { role: "supervisor" }, { then: drawLink }));
 }
 listen();

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import cv2
 import pytest
 
-from hardware.devices import READERS
+from hardware.devices import READERS, open_phone
 from hardware.fakes import FakeReader
 from hardware.keyboard import KeyboardReader
-from hardware.ports import CodeReader, DeviceError, ReaderKind, Reading
+from hardware.ports import CodeReader, DeviceError, ReaderKind, Reading, SentPictures
 from hardware.scanners.serial_line import serial_scanner
 from hardware.scanners.usb_keys import UsbScanner
 from hardware.vision.camera import Camera, Recording, recording
@@ -79,7 +80,20 @@ def video(folder: Path) -> Stand:
     return Stand(CameraReader(source, Decoder(), clock), lambda: None, "lane")
 
 
+def phone(folder: Path) -> Stand:
+    """A telephone that takes a photograph of each."""
+    reader = open_phone("lane", clock)
+    for text in CODES:
+        photograph = cv2.imencode(".jpg", held_up(code(text, 4), room(640, 480), (20, 20)))[1].tobytes()
+        assert isinstance(reader, SentPictures)
+        assert reader.photograph(photograph) is None
+    return Stand(reader, None, "lane")
+
+
+PAIRED = "phone"
+"""A reader that no settings open."""
 STANDS = {
+    PAIRED: phone,
     ReaderKind.FAKE: fake,
     ReaderKind.KEYBOARD: keyboard,
     ReaderKind.CAMERA: video,
@@ -105,7 +119,7 @@ def read(reader: CodeReader) -> Reading:
 
 
 def test_every_kind_that_can_be_opened_is_tested_here() -> None:
-    assert STANDS.keys() == READERS.keys()
+    assert STANDS.keys() == {*READERS, PAIRED}
 
 
 def test_it_is_a_code_reader(stand: Stand) -> None:

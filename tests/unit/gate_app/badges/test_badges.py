@@ -336,6 +336,9 @@ def test_the_lamp_comes_first(tmp_path: Path) -> None:
         def __init__(self, name: str) -> None:
             self.name = name
 
+        def has_lane(self, _reader: str) -> bool:
+            return False
+
         def __getattr__(self, _method: str) -> Any:
             return lambda *_arguments: order.append(self.name)
 
