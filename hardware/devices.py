@@ -60,6 +60,8 @@ class ReaderOptions:
     focus: int | None = None
     exposure: int | None = None
     torch: str = ""
+    region: tuple[int, int, int, int] | None = None
+    """For a camera: the part that is looked at, as left, top, width and height in percent."""
     layout: str = "us"
     """For a scanner over USB: the keyboard that it is set to."""
     baud: int = 9600
@@ -111,12 +113,16 @@ def _open_camera(request: ReaderRequest) -> CodeReader:
     try:
         from hardware.vision.camera_reader import CameraReader
         from hardware.vision.decoder import Decoder
+        from hardware.vision.region import Region
 
+        region = Region(*request.options.region) if request.options.region else None
         source, torch = _open_source(request), _open_torch(request.options.torch)
     except ImportError as why:
         raise _libraries_missing(why) from why
     clock = request.monotonic_ns
-    return CameraReader(source, Decoder(), clock, on_hint=request.on_hint, wanted=request.wanted, torch=torch)
+    return CameraReader(
+        source, Decoder(), clock, on_hint=request.on_hint, wanted=request.wanted, torch=torch, region=region
+    )
 
 
 def _open_source(request: ReaderRequest) -> "FrameSource":

@@ -35,8 +35,19 @@ class ReaderSettings(BaseModel):
     focus: int | None = Field(default=None, ge=0, le=1023)  # None: the camera's autofocus
     exposure: int | None = Field(default=None, ge=1, le=10_000)  # None: the camera chooses
     torch: str = Field(default="", pattern=r"^[\w:.@-]*$")  # an LED of this machine, lit while the camera is open
+    region: tuple[int, int, int, int] | None = None  # what is looked at: left, top, width and height in percent
     layout: Literal["us", "de", "fr"] = "us"  # the keyboard that a scanner over USB is set to
     baud: Literal[1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200] = 9600
+
+    @model_validator(mode="after")
+    def _region_in_the_picture(self) -> Self:
+        if self.region is not None:
+            left, top, width, height = self.region
+            if min(left, top) < 0 or min(width, height) < 10 or left + width > 100 or top + height > 100:
+                raise ValueError(
+                    "region is left, top, width and height in percent of the picture, at least 10 wide and high"
+                )
+        return self
 
     @property
     def options(self) -> ReaderOptions:

@@ -9,6 +9,7 @@ from hardware.ports import DeviceError, Hint, MonotonicNs, Picture, Reading, any
 from hardware.vision.camera import Frame
 from hardware.vision.decoder import Decoder
 from hardware.vision.pixels import DamagedFrame
+from hardware.vision.region import Region
 from hardware.vision.sightings import LooksRight, Sightings
 from hardware.vision.viewfinder import Viewfinder
 from hardware.vision.webcams import Torch
@@ -43,6 +44,7 @@ class CameraReader:
         on_hint: Callable[[Hint], None] = ignore_hint,
         wanted: LooksRight = anything,
         torch: Torch | None = None,
+        region: Region | None = None,
     ) -> None:
         self._source = source
         self._decoder = decoder
@@ -51,6 +53,7 @@ class CameraReader:
         self._viewfinder = Viewfinder(monotonic_ns)
         self._sightings = Sightings(wanted)
         self._torch = torch
+        self._region = region
         self._pending: deque[Reading] = deque()
 
     @property
@@ -86,7 +89,8 @@ class CameraReader:
 
     def _look_at(self, frame: Frame) -> None:
         try:
-            decoded = self._decoder.frame(frame.pixels)
+            pixels = frame.pixels if self._region is None else self._region.of(frame.pixels)
+            decoded = self._decoder.frame(pixels)
         except DamagedFrame:
             return
         text, several = self._sightings.take(decoded.found, frame.at_monotonic_ns, glimpsed=decoded.glimpsed)
@@ -95,4 +99,4 @@ class CameraReader:
         hint = Hint.ONE_AT_A_TIME if several else decoded.hint
         if hint is not None:
             self._on_hint(hint)
-        self._viewfinder.show(frame.pixels, decoded)
+        self._viewfinder.show(pixels, decoded)

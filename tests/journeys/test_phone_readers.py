@@ -127,9 +127,9 @@ def test_without_a_secure_page_it_takes_photographs(
 ) -> None:
     """No live camera is given over plain HTTP; the address of a box on its network is none that browsers trust."""
     page = phone()
+    page.add_init_script("delete Navigator.prototype.mediaDevices")
     page.goto(paired(home)["link"])
     page.get_by_role("button", name="Take photographs").click()
-    page.evaluate("delete Navigator.prototype.mediaDevices")
     page.get_by_role("button", name="Start reading").click()
     expect(page.get_by_text("There is no live camera")).to_be_visible()
     keep_screenshot(page, "gate-phone-photograph")

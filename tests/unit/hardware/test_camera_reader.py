@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import cv2
 import numpy as np
 
 from hardware.ports import Hint, ignore_hint
@@ -10,6 +11,7 @@ from hardware.vision.camera import Frame
 from hardware.vision.camera_reader import CameraReader
 from hardware.vision.decoder import Decoder
 from hardware.vision.pixels import Image
+from hardware.vision.region import Region
 from tests.unit.hardware.images import code, damaged, held_up, room, ticket_text
 
 ANNA, BEN = ticket_text(1), ticket_text(2)
@@ -57,6 +59,22 @@ def read_all(showing: Showing, on_hint: Callable[[Hint], None] = ignore_hint) ->
         if reading:
             found.append((reading.text, reading.at_monotonic_ns // 1_000_000))
     return found
+
+
+def test_only_the_region_is_looked_at_and_shown() -> None:
+    """The next lane's guests, on the right, are none of this camera's."""
+    for frame in (beside(ANNA, BEN), cv2.imencode(".jpg", beside(ANNA, BEN))[1].reshape(1, -1)):
+        showing = Showing([np.asarray(frame, np.uint8)] * 3)
+        reader = CameraReader(
+            showing, Decoder(), showing.now_ns, wanted=is_ticket, region=Region(left=0, top=0, width=46, height=100)
+        )
+        reader.picture(-1, 0)
+        reading = reader.next(0.2)
+        assert reading is not None
+        assert reading.text == ANNA
+        shown = reader.picture(-1, 0)
+        assert shown is not None
+        assert cv2.imdecode(np.frombuffer(shown.jpeg, np.uint8), cv2.IMREAD_COLOR).shape[:2] == (480, 294)
 
 
 def texts(showing: Showing) -> list[str]:
