@@ -12,6 +12,7 @@ from hardware.ports import CodeReader, DeviceError, Hint, SentPictures
 from shared.errors import Conflict, Forbidden, SettingsError
 
 MOST_PHONES = 6
+ENDING_S = 3.0
 
 OpenReader = Callable[[str], SentPictures]
 """Opens the reader of this name. Raises DeviceError."""
@@ -35,7 +36,8 @@ class PhoneLane:
 
     screen: Screen
     reader: SentPictures
-    over: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread
+    over: threading.Event
     sending: threading.Lock = field(default_factory=threading.Lock)
     """Held while a picture of it is taken: one at a time."""
 
@@ -82,9 +84,10 @@ class Phones:
             raise Forbidden(say("phone.not_paired"), code="not_paired")
         if screen.id not in self._lanes:
             self.tidy()
-        if screen.id not in self._lanes:
+        lane = self._lanes.get(screen.id)
+        if lane is None:
             raise Conflict(say("phone.too_many", n=MOST_PHONES), code="too_many_phones")
-        return self._lanes[screen.id]
+        return lane
 
     @property
     def paired(self) -> bool:
@@ -93,7 +96,7 @@ class Phones:
 
     def names(self) -> list[str]:
         """The readers that are open."""
-        return [lane.reader.name for lane in self._lanes.values()]
+        return [lane.reader.name for lane in list(self._lanes.values())]
 
     def tidy(self) -> None:
         """Opens the lanes of telephones that were paired, and ends those whose pairing is over."""
@@ -108,22 +111,29 @@ class Phones:
     def close(self) -> None:
         """Ends all lanes; the telephones stay paired."""
         with self._changing:
-            while self._lanes:
-                self._end(self._lanes.popitem()[1])
+            ended = list(self._lanes.values())
+            self._lanes.clear()
+        for lane in ended:
+            self._end(lane)
+        for lane in ended:
+            # What was read in the last moment is still recorded, before the journal is closed.
+            lane.thread.join(ENDING_S)
 
     def _paired(self) -> dict[str, Screen]:
         return {screen.id: screen for screen in self._screens.paired() if screen.role is Role.READER}
 
     def _begin(self, screen: Screen) -> None:
         try:
-            lane = PhoneLane(screen, self._open_reader(screen.name))
+            reader = self._open_reader(screen.name)
         except DeviceError as why:
             self._tell(screen.name, str(why))
             return
+        over = threading.Event()
+        arguments = (reader, screen.direction, over)
+        thread = threading.Thread(target=self._serve, args=arguments, name=screen.name, daemon=True)
         self._begins(screen.name)
-        self._lanes[screen.id] = lane
-        arguments = (lane.reader, screen.direction, lane.over)
-        threading.Thread(target=self._serve, args=arguments, name=screen.name, daemon=True).start()
+        self._lanes[screen.id] = PhoneLane(screen, reader, thread, over)
+        thread.start()
 
     def _end(self, lane: PhoneLane) -> None:
         lane.over.set()
