@@ -24,6 +24,7 @@ from hardware.ports import (
     MonotonicNs,
     ReaderKind,
     SentPictures,
+    TypedPage,
     anything,
     ignore_hint,
 )
@@ -31,6 +32,7 @@ from hardware.scanners.serial_line import serial_scanner
 from hardware.scanners.usb_keys import UsbScanner
 from hardware.signalling import SignalOptions
 from hardware.sound import Sound, find_player
+from hardware.typed_keys import TypedKeys
 
 if TYPE_CHECKING:
     from hardware.vision.camera import Capture
@@ -93,6 +95,11 @@ def open_reader(
             return opener(request)
     happened = f"There is no reader of the kind '{options.kind}'."
     raise DeviceError(request.name, happened, _choose_one_of(tuple(READERS)))
+
+
+def open_typed_page(monotonic_ns: MonotonicNs, name: str) -> TypedPage:
+    """A reader of what is typed into the gate's own page."""
+    return TypedKeys(monotonic_ns, name)
 
 
 def open_phone(

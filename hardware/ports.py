@@ -117,6 +117,15 @@ class SentPictures(CodeReader, Protocol):
         ...
 
 
+@runtime_checkable
+class TypedPage(CodeReader, Protocol):
+    """A reader of what is typed into the gate's own page."""
+
+    def keys(self, text: str) -> None:
+        """Takes keys that were typed; Enter is a line break."""
+        ...
+
+
 class Signal(StrEnum):
     """What lamp and sound can signal. AGAIN: the previous verdict stands."""
 

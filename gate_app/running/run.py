@@ -40,12 +40,15 @@ from gate_app.status import admitted_and_refused, status
 from gate_app.storage.database import has_room
 from gate_app.supervision.desk import Desk
 from gate_app.sync.worker import Worker
+from hardware.devices import open_typed_page
 from hardware.ports import CodeReader, DeviceError, LivePicture
 from hardware.reading import readings
 from shared.admission import Mode, Verdict
 from shared.errors import GatehouseError
 from shared.words.wording import language_of
 
+TYPED = "screen"
+"""The reader of what scanners type into the gate's page."""
 STATUS_EVERY_S = 2.0
 STUCK_AFTER_S = 20.0
 LAST_SYNC_S = 3.0
@@ -105,6 +108,8 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
             sound=partial(_sound, outputs, feed),
         )
         serve = partial(_serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking, badges=badges)
+        desk.typed = open_typed_page(context.host.monotonic, TYPED)
+        cleanup.callback(desk.typed.close)
         desk.phones = open_phones(context, desk.screens, feed, serve, cleanup)
         wanted, cameras, watch = readers_wanted(context, kinds), dict[str, LivePicture](), ServiceWatch(os.environ)
         feed.starting(being_opened(wanted))
@@ -119,6 +124,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
             for settings, reader in readers
         ]
+        threads += [_thread(TYPED, partial(serve, desk.typed, options=ScanOptions()))]
         threads += [_thread("turns", partial(turns.run, stop))] if turns else []
         cleanup.callback(_join, threads, stop)
         _start_sync(context, stop, print_message, cleanup)

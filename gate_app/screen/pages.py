@@ -25,6 +25,7 @@ from gate_app.screen.hosts import host_allowed
 from gate_app.screen.live_pictures import NO_PICTURES, LivePictures, add_live_pictures
 from gate_app.screen.party_routes import add_party, may_choose
 from gate_app.screen.reader_routes import CAMERA_HERE, PAGE, READER_WORDS, add_pictures, add_reader, tones_of_page
+from gate_app.screen.typed_routes import add_typed, may_type
 from gate_app.supervision.desk import Desk
 from gate_app.supervision.screens import Screen
 from gate_app.words import TEXTS
@@ -93,6 +94,7 @@ def create_screen(
         add_desk(app, desk, lambda: feed.zone, spoken_here)
         add_pictures(app, desk, spoken_here)
         add_party(app, desk, spoken_here)
+        add_typed(app, desk, spoken_here)
     add_live_pictures(app, pictures)
     return app
 
@@ -115,6 +117,7 @@ def add_verdicts(app: Flask, desk: Desk | None, spoken_here: Callable[[], str]) 
             stream=stream,
             guests=desk is not None and not staff,
             chooses=may_choose(desk),
+            types=may_type(desk) and reader is None,
             staff=staff and reader is None,
         )
         response = Response(page)

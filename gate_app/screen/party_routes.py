@@ -25,7 +25,12 @@ def may_choose(desk: Desk | None) -> bool:
 
 def chooser(desk: Desk) -> Screen | None:
     """The screen that asks; None for an unpaired one elsewhere."""
-    return screen_of(desk) or reader_of(desk) or (HERE if request.remote_addr in LOCAL else None)
+    return screen_of(desk) or reader_of(desk) or (HERE if is_on_the_gate() else None)
+
+
+def is_on_the_gate() -> bool:
+    """Whether the browser that asks runs on the gate itself."""
+    return request.remote_addr in LOCAL
 
 
 def add_party(app: Flask, desk: Desk, language: Callable[[], str]) -> None:

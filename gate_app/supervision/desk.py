@@ -24,6 +24,7 @@ from gate_app.supervision.screens import Role, Screen, Screens
 from gate_app.supervision.search import search
 from gate_app.supervision.volume import Volume
 from gate_app.words import say
+from hardware.ports import TypedPage
 from shared.admission import Override
 from shared.capacity import COUNTED_ZONES
 from shared.device_gates import usable
@@ -62,6 +63,8 @@ class Desk:
     badges: BadgeQueue | None = None
     phones: Phones | None = None
     """The telephones that read tickets; None where no gate runs."""
+    typed: TypedPage | None = None
+    """What scanners type into the gate's own page goes there."""
     address: str = ""
     """Where others find the screens; empty where there are none."""
     _info_until: int = field(default=0, init=False)

@@ -215,3 +215,16 @@ def test_quiet_mode_silences_the_telephone_and_outlasts_it(
         expect(page.locator("#zone")).to_contain_text(f"NIGHT-00000{number}")
         sounded.append(page.locator("body").get_attribute("data-sounded"))
     assert sounded == ["admit", "none", "admit"]
+
+
+def test_a_scanner_types_into_the_gates_own_page(home: Path, gate: str, browser_page: Page) -> None:
+    browser_page.goto(gate)
+    expect(browser_page.locator("h1")).to_have_text("Ready")
+    look = browser_page.locator("html").get_attribute("data-look")
+    browser_page.locator("#look").focus()
+    for number in (1, 2):
+        browser_page.keyboard.type(f"{a_code(number)}\n")
+        expect(browser_page.locator("h1")).to_have_text("COME IN")
+        expect(browser_page.locator("#seat")).to_contain_text(f"Seat {number}")
+    assert browser_page.locator("html").get_attribute("data-look") == look, "no Enter presses what has the focus"
+    assert admitted_at(home) == [("screen", "admitted")] * 2

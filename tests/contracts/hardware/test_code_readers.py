@@ -9,10 +9,10 @@ from pathlib import Path
 import cv2
 import pytest
 
-from hardware.devices import READERS, open_phone
+from hardware.devices import READERS, open_phone, open_typed_page
 from hardware.fakes import FakeReader
 from hardware.keyboard import KeyboardReader
-from hardware.ports import CodeReader, DeviceError, ReaderKind, Reading, SentPictures
+from hardware.ports import CodeReader, DeviceError, ReaderKind, Reading, SentPictures, TypedPage
 from hardware.scanners.serial_line import serial_scanner
 from hardware.scanners.usb_keys import UsbScanner
 from hardware.vision.camera import Camera, Recording, recording
@@ -90,10 +90,18 @@ def phone(folder: Path) -> Stand:
     return Stand(reader, None, "lane")
 
 
-PAIRED = "phone"
-"""A reader that no settings open."""
+def page(folder: Path) -> Stand:
+    """A scanner that types into the gate's page."""
+    reader = open_typed_page(clock, "lane")
+    assert isinstance(reader, TypedPage)
+    reader.keys("".join(f"{text}\n" for text in CODES))
+    return Stand(reader, None, "lane")
+
+
+NOT_SET = {"phone": phone, "page": page}
+"""Readers that no settings open."""
 STANDS = {
-    PAIRED: phone,
+    **NOT_SET,
     ReaderKind.FAKE: fake,
     ReaderKind.KEYBOARD: keyboard,
     ReaderKind.CAMERA: video,
@@ -119,7 +127,7 @@ def read(reader: CodeReader) -> Reading:
 
 
 def test_every_kind_that_can_be_opened_is_tested_here() -> None:
-    assert STANDS.keys() == {*READERS, PAIRED}
+    assert STANDS.keys() == {*READERS, *NOT_SET}
 
 
 def test_it_is_a_code_reader(stand: Stand) -> None:

@@ -21,6 +21,7 @@ from gate_app.screen.server import ScreenServer
 from gate_app.supervision.desk import Desk
 from gate_app.supervision.phones import MOST_PHONES, SecureWay
 from gate_app.supervision.screens import LINK_MS, OWNER, READER_MS, Role, Screen
+from hardware.devices import open_typed_page
 from hardware.fakes import FakeBarrier, FakeIndicator
 from hardware.ports import Signal
 from shared.errors import Conflict, Forbidden
@@ -53,6 +54,7 @@ class Door:
         self.cleanup = ExitStack()
         serve = partial(_serve, self.parties, lamp=self.lamp, feed=self.feed)
         self.phones = self.desk.phones = open_phones(context, self.desk.screens, self.feed, serve, self.cleanup)
+        self.desk.typed = open_typed_page(self.home.hands.monotonic, "screen")
         self.phones.open_way, self.phones.way = lambda: WAY, lambda: WAY
         self.server = ScreenServer(self.feed, port=0, desk=self.desk)
         self.app = self.server.open().app
@@ -271,6 +273,21 @@ def test_what_it_sends_is_small_one_at_a_time_and_a_picture(door: Door) -> None:
     with lane.sending:
         answer = browser.post("/reader/frame", data=photograph(a_code(1)), headers=PICTURE)
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "one_picture")
+
+
+def test_what_is_typed_counts_on_the_gate_itself_and_on_staffs_screens_alone(door: Door) -> None:
+    here, elsewhere = door.browser(), {"REMOTE_ADDR": "192.0.2.9"}
+    assert here.post("/typed", json={"keys": "CODE0001\n"}).status_code == 204
+    assert b"typed.js" in here.get("/").data
+    assert here.post("/typed", json={"keys": "CODE0001\n"}, environ_base=elsewhere).status_code == 403
+    assert b"typed.js" not in here.get("/", environ_base=elsewhere).data
+    for role, status in (("steward", 204), ("reader", 403)):
+        browser = door.browser()
+        browser.post("/pair", json={"token": door.desk.perform("pair", {"role": role}, OWNER)["token"]})
+        assert browser.post("/typed", json={"keys": "X\n"}, environ_base=elsewhere).status_code == status
+    for wrong in (["X"], {"keys": 5}, {"keys": "X" * 9_000}, {}):
+        assert here.post("/typed", json=wrong).status_code == 400
+    assert here.post("/typed", data='{"keys": "X\\n"}').status_code == 400, "no form of another website sends it"
 
 
 def test_names_are_on_no_telephone(door: Door) -> None:
