@@ -10,7 +10,7 @@ PAUSE_LOOK_S = 0.05
 
 
 class TypedKeys:
-    """A CodeReader of keys that somebody else has collected; it never fails, and does not know whether a scanner is there."""
+    """A CodeReader of keys that a page has collected; it never fails, and does not know whether a scanner is there."""
 
     def __init__(self, monotonic_ns: MonotonicNs, name: str) -> None:
         self.name = name

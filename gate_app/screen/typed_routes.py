@@ -1,4 +1,4 @@
-"""Scanners that type into the page: on a laptop their keys go to the window in front, which is the gate's own screen."""
+"""Scanners that type into the page: on a laptop their keys go to the window in front, which is the gate's screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST = 8_192
 
 
 def may_type(desk: Desk | None) -> bool:
-    """Whether what is typed into the page of the browser that asks is read: on the gate itself, and on staff's screens."""
+    """Whether what is typed into the page that asks is read: on the gate itself, and on staff's screens."""
     return desk is not None and desk.typed is not None and (is_on_the_gate() or screen_of(desk) is not None)
 
 
