@@ -19,7 +19,7 @@
 
   // Before any button has them: the Enter at the end of a code must not press what happens to have the focus.
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
     const within = performance.now() - typedAt < IN_A_CODE_MS;
     const ends = within && (event.key === "Enter" || event.key === "Tab");
     if (event.key.length !== 1 && !ends) return;
