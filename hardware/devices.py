@@ -32,7 +32,7 @@ from hardware.scanners.serial_line import serial_scanner
 from hardware.scanners.usb_keys import UsbScanner
 from hardware.signalling import SignalOptions
 from hardware.sound import Sound, find_player
-from hardware.typed_keys import TypedKeys
+from hardware.typed_codes import TypedCodes
 
 if TYPE_CHECKING:
     from hardware.vision.camera import Capture
@@ -99,7 +99,7 @@ def open_reader(
 
 def open_typed_page(monotonic_ns: MonotonicNs, name: str) -> TypedPage:
     """A reader of what is typed into the gate's own page."""
-    return TypedKeys(monotonic_ns, name)
+    return TypedCodes(monotonic_ns, name)
 
 
 def open_phone(

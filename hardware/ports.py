@@ -121,8 +121,8 @@ class SentPictures(CodeReader, Protocol):
 class TypedPage(CodeReader, Protocol):
     """A reader of what is typed into the gate's own page."""
 
-    def keys(self, text: str) -> None:
-        """Takes keys that were typed; Enter is a line break."""
+    def type(self, code: str) -> None:
+        """Takes a code that was typed."""
         ...
 
 

@@ -28,10 +28,10 @@ def add_typed(app: Flask, desk: Desk, language: Callable[[], str]) -> None:
         def taken() -> Response:
             if desk.typed is None or not may_type(desk):
                 raise Forbidden(say("pairing.not_paired"), code="not_paired")
-            keys = fields_sent().get("keys")
-            if not isinstance(keys, str) or len(keys) > LONGEST:
-                raise InvalidRequest(say("desk.no_object"), code="no_keys")
-            desk.typed.keys(keys)
+            code = fields_sent().get("code")
+            if not isinstance(code, str) or not 0 < len(code) <= LONGEST:
+                raise InvalidRequest(say("desk.no_object"), code="no_code")
+            desk.typed.type(code)
             return Response(status=204)
 
         return answered(taken, language())

@@ -14,7 +14,7 @@ from gate_app.scanning.gate import Gate, Lamp, Presentation
 from gate_app.scanning.gathering import Gathering, ScanOptions
 from gate_app.scanning.parties import Parties
 from gate_app.snapshots.roster import EventSnapshot, Roster
-from gate_app.supervision import party_desk
+from gate_app.supervision import party_desk, screen_desk
 from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.admitted import latest
 from gate_app.supervision.fields import Answer, Fields, direction_of, done, hexadecimal, number_of, text_of
@@ -132,7 +132,7 @@ class Desk:
         if not why:
             raise InvalidRequest(say("desk.why"), code="reason_missing")
         self.parties.require_free()
-        options = ScanOptions(direction_of(fields), override=Override(self._supervisor(fields).number, why))
+        options = ScanOptions(direction_of(fields), override=Override(self.supervisor(fields).number, why))
         result = self.gate.handle(Presentation("", READER, options, by_hand=True, ticket=ticket), self.lamp)
         return {"scan": self.seen(result, screen)}
 
@@ -140,7 +140,7 @@ class Desk:
         """Takes back an admission of the last quarter of an hour."""
         seq = number_of(fields, "seq")
         taken_back = self.actions.admission(seq)
-        by = self._supervisor(fields)
+        by = self.supervisor(fields)
         entry = self.actions.annul(seq, text_of(fields, "reason"), by)
         self.taken_back(seq)
         return done(entry, say("desk.annulled", which=self.describe(taken_back), by=by.name))
@@ -157,7 +157,7 @@ class Desk:
         kind = snapshot.rows.types.get(row.ticket_type)
         if kind is None or not kind.badge:
             raise Conflict(say("printer.no_layout", type=kind.name if kind else ""), code="no_layout")
-        by = self._supervisor(fields)
+        by = self.supervisor(fields)
         entry = self.actions.print_again(event, ticket_id, by)
         self.badges.recorded(entry.seq)
         return done(entry, say("printer.again", which=row.number, by=by.name))
@@ -166,7 +166,7 @@ class Desk:
         """Opens the doors or a closed gate by hand, or undoes that."""
         event, gate, opened = self._event(fields), text_of(fields, "gate"), fields.get("opened") is True
         self.actions.gate_number(event, gate)
-        by = self._supervisor(fields)
+        by = self.supervisor(fields)
         entry = self.actions.open_doors(event, gate, by, opened=opened)
         what = f"desk.{'gate' if gate else 'doors'}_{'opened' if opened else 'as_set'}"
         return done(entry, say(what, gate=gate.upper(), event=self._name(event), by=by.name))
@@ -174,7 +174,7 @@ class Desk:
     def empty_house(self, fields: Fields, _screen: Screen) -> Answer:
         """Resets the count of people inside, on this device."""
         event = self._event(fields)
-        by = self._supervisor(fields)
+        by = self.supervisor(fields)
         return done(self.actions.empty_house(event, by), say("desk.house_emptied", event=self._name(event), by=by.name))
 
     def correct(self, fields: Fields, _screen: Screen) -> Answer:
@@ -185,7 +185,7 @@ class Desk:
         if not why:
             raise InvalidRequest(say("desk.why_corrected"), code="reason_missing")
         zone = self._zone(event, fields.get("zone"))
-        by = self._supervisor(fields)
+        by = self.supervisor(fields)
         entry = self.actions.correct_count(event, change, zone, why, by)
         inside = self.gathering.occupancy(self.roster.snapshots[event], self.time.now().at).count
         return done(entry, say("desk.corrected", change=f"{change:+d}", n=inside, by=by.name))
@@ -193,7 +193,7 @@ class Desk:
     def train(self, fields: Fields, _screen: Screen) -> Answer:
         """Makes every scan a test, or ends that."""
         training = fields.get("on") is True
-        by = self._supervisor(fields)
+        by = self.supervisor(fields)
         entry = self.actions.train(by, training=training)
         return done(entry, say("desk.training" if training else "desk.training_over", by=by.name))
 
@@ -203,64 +203,19 @@ class Desk:
         for event in self.assignments.by_event:
             if event in self.roster.snapshots:
                 self.actions.gate_number(event, gate)
-        by = self._supervisor(fields)
+        by = self.supervisor(fields)
         return done(
             self.actions.stand_at(gate, by, self.choose_gate), say("desk.stands_at", gate=gate.upper(), by=by.name)
         )
 
     def names(self, fields: Fields, screen: Screen) -> Answer:
         """Lets this screen show names for an hour."""
-        by = self._supervisor(fields)
+        by = self.supervisor(fields)
         entry = self.actions.show_names(by, screen.id)
         self.screens.show_names(screen.id)
         return done(entry, say("desk.names_shown", by=by.name))
 
-    # What only a supervisor's screen does.
-
-    def pair(self, fields: Fields, _screen: Screen) -> Answer:
-        """A link for another screen."""
-        try:
-            role = Role(text_of(fields, "role"))
-        except ValueError:
-            role = Role.KIOSK
-        if role is Role.KIOSK:
-            raise InvalidRequest(say("desk.which_role"), code="unknown_role")
-        if role is Role.READER:
-            return self._pair_reader(fields)
-        if role is Role.SUPERVISOR:
-            self._supervisor(fields)
-        return {"token": self.screens.link(role), "role": role}
-
-    def paired(self, _fields: Fields, screen: Screen) -> Answer:
-        """The screens that are paired."""
-        lines = [
-            {
-                "id": one.id,
-                "role": one.role,
-                "name": one.name,
-                "paired_at": one.paired_at,
-                "until": one.until,
-                "this": one.id == screen.id,
-            }
-            for one in self.screens.paired()
-        ]
-        return {"screens": lines}
-
-    def unpair(self, fields: Fields, screen: Screen) -> Answer:
-        """Ends a screen, such as that of a lost telephone."""
-        self.screens.remove(text_of(fields, "screen"))
-        if self.phones is not None:
-            self.phones.tidy()
-        return self.paired(fields, screen)
-
     # The parts of all this.
-
-    def _pair_reader(self, fields: Fields) -> Answer:
-        if self.phones is None:
-            raise Conflict(say("phone.no_pages"), code="no_pages")
-        way = self.phones.require_room()
-        token = self.screens.link(Role.READER, text_of(fields, "name"), direction_of(fields) or "")
-        return {"token": token, "role": Role.READER, "fingerprint": way.fingerprint}
 
     def state(self) -> Answer:
         """How the gate stands, without any guest."""
@@ -338,7 +293,8 @@ class Desk:
         listed = ", ".join(map(str, events)) or "none"
         raise InvalidRequest(f"Name the event with --event. This gate serves: {listed}.", code="unknown_event")
 
-    def _supervisor(self, fields: Fields) -> SupervisorRow:
+    def supervisor(self, fields: Fields) -> SupervisorRow:
+        """Who acts, by the PIN that was typed. Raises Forbidden."""
         return self.supervisors.require(text_of(fields, "pin"), self.roster, self.time.now().at)
 
     def _name(self, event: int) -> str:
@@ -401,9 +357,9 @@ _ACTIONS = {
     "correct": Action(Desk.correct, supervisor=True),
     "train": Action(Desk.train, supervisor=True),
     "stand": Action(Desk.stand_at, supervisor=True),
-    "pair": Action(Desk.pair, supervisor=True),
-    "paired": Action(Desk.paired, supervisor=True),
-    "unpair": Action(Desk.unpair, supervisor=True),
+    "pair": Action(screen_desk.pair, supervisor=True),
+    "paired": Action(screen_desk.paired, supervisor=True),
+    "unpair": Action(screen_desk.unpair, supervisor=True),
 }
 
 

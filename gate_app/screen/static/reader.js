@@ -108,6 +108,7 @@
   async function photograph() {
     const [file] = find("photograph").files;
     if (!file) return;
+    find("photograph").disabled = true;
     say(SAID.sending);
     try {
       const picture = await createImageBitmap(file);
@@ -119,6 +120,7 @@
       say(why.message === SAID.over ? SAID.over : SAID.no_contact);
     }
     find("photograph").value = "";
+    find("photograph").disabled = false;
   }
 
   async function stop() {

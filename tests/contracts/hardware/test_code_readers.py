@@ -94,7 +94,8 @@ def page(folder: Path) -> Stand:
     """A scanner that types into the gate's page."""
     reader = open_typed_page(clock, "lane")
     assert isinstance(reader, TypedPage)
-    reader.keys("".join(f"{text}\n" for text in CODES))
+    for text in CODES:
+        reader.type(text)
     return Stand(reader, None, "lane")
 
 

@@ -277,17 +277,17 @@ def test_what_it_sends_is_small_one_at_a_time_and_a_picture(door: Door) -> None:
 
 def test_what_is_typed_counts_on_the_gate_itself_and_on_staffs_screens_alone(door: Door) -> None:
     here, elsewhere = door.browser(), {"REMOTE_ADDR": "192.0.2.9"}
-    assert here.post("/typed", json={"keys": "CODE0001\n"}).status_code == 204
+    assert here.post("/typed", json={"code": "CODE0001"}).status_code == 204
     assert b"typed.js" in here.get("/").data
-    assert here.post("/typed", json={"keys": "CODE0001\n"}, environ_base=elsewhere).status_code == 403
+    assert here.post("/typed", json={"code": "CODE0001"}, environ_base=elsewhere).status_code == 403
     assert b"typed.js" not in here.get("/", environ_base=elsewhere).data
     for role, status in (("steward", 204), ("reader", 403)):
         browser = door.browser()
         browser.post("/pair", json={"token": door.desk.perform("pair", {"role": role}, OWNER)["token"]})
-        assert browser.post("/typed", json={"keys": "X\n"}, environ_base=elsewhere).status_code == status
-    for wrong in (["X"], {"keys": 5}, {"keys": "X" * 9_000}, {}):
+        assert browser.post("/typed", json={"code": "X"}, environ_base=elsewhere).status_code == status
+    for wrong in (["X"], {"code": 5}, {"code": "X" * 9_000}, {"code": ""}, {}):
         assert here.post("/typed", json=wrong).status_code == 400
-    assert here.post("/typed", data='{"keys": "X\\n"}').status_code == 400, "no form of another website sends it"
+    assert here.post("/typed", data='{"code": "X"}').status_code == 400, "no form of another website sends it"
 
 
 def test_names_are_on_no_telephone(door: Door) -> None:
