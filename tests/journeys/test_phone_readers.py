@@ -26,6 +26,10 @@ from tests.unit.hardware.images import code, held_up, room
 TIMEOUT_S = 30.0
 PHONE = {"width": 390, "height": 844}
 FRAMES_OF_A_GUEST = 20
+FITS = """() => {
+  const verdict = document.getElementById("verdict");
+  return verdict.scrollHeight <= verdict.clientHeight && verdict.clientHeight > 60;
+}"""
 
 
 @pytest.fixture
@@ -115,6 +119,7 @@ def test_a_telephone_reads_over_the_gates_own_certificate(
     page.get_by_role("button", name="Start reading").click()
     expect(page.locator("#heading")).to_have_text("COME IN")
     expect(page.locator("#video")).to_be_visible()
+    page.wait_for_function(FITS)
     keep_screenshot(page, "gate-phone-verdict")
     presentations(home, 2)
     assert admitted_at(home)[:2] == [("phone 1 side door", "admitted")] * 2
@@ -132,6 +137,7 @@ def test_without_a_secure_page_it_takes_photographs(
     page.get_by_role("button", name="Take photographs").click()
     page.get_by_role("button", name="Start reading").click()
     expect(page.get_by_text("There is no live camera")).to_be_visible()
+    page.wait_for_function(FITS)
     keep_screenshot(page, "gate-phone-photograph")
     assert violations(page) == []
     for number, said in ((1, "COME IN"), (6, "COME IN"), (1, "STOP")):

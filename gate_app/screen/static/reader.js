@@ -19,6 +19,12 @@
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const say = (words) => { if (find("eye-said").textContent !== words) find("eye-said").textContent = words; };
 
+  // The verdict has another room now: its letters are measured again.
+  function show(eye) {
+    document.body.dataset.eye = eye;
+    dispatchEvent(new Event("resize"));
+  }
+
   // What the gate answers; whoever is paired no longer reads nothing more.
   async function send(where, jpeg) {
     const headers = jpeg ? { "Content-Type": "image/jpeg" } : {};
@@ -61,10 +67,10 @@
   // Where a browser gives no live picture, photographs are taken one by one.
   function stills(why) {
     end();
-    document.body.dataset.eye = "stills";
     find("eye-start").hidden = true;
     find("eye-still").hidden = false;
     say(why);
+    show("stills");
   }
 
   async function stayAwake() {
@@ -98,7 +104,7 @@
     video.srcObject = camera;
     video.hidden = false;
     find("eye-start").hidden = true;
-    document.body.dataset.eye = "live";
+    show("live");
     await video.play();
     offerLight(track);
     stayAwake();
