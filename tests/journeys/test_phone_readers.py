@@ -150,7 +150,7 @@ def test_without_a_secure_page_it_takes_photographs(
     keep_screenshot(page, "gate-phone-stop")
     cv2.imwrite(str(tmp_path / "room.png"), room(2000, 1500))
     page.set_input_files("#photograph", tmp_path / "room.png")
-    expect(page.locator("#eye-said")).to_contain_text("No code is seen")
+    expect(page.locator("#eye-said")).to_contain_text("No code is seen", timeout=60_000)
     assert [reason for _, reason in admitted_at(home)] == ["admitted", "admitted", "already_used"]
 
 

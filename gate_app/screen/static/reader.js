@@ -10,6 +10,8 @@
   const HERE_EVERY_MS = 2000;
   const AGAIN_AFTER_MS = 700;
   const ANSWER_MS = 8000;
+  // Of a photograph every stage of the decoder is tried, by a gate that may be busy.
+  const LOOKED_AT_MS = 30000;
 
   const video = find("video");
   const canvas = document.createElement("canvas");
@@ -26,9 +28,9 @@
   }
 
   // What the gate answers; whoever is paired no longer reads nothing more.
-  async function send(where, jpeg) {
+  async function send(where, jpeg, within) {
     const headers = jpeg ? { "Content-Type": "image/jpeg" } : {};
-    const answer = await fetch("/reader/" + where, { method: "POST", headers, body: jpeg || null, signal: AbortSignal.timeout(ANSWER_MS) });
+    const answer = await fetch("/reader/" + where, { method: "POST", headers, body: jpeg || null, signal: AbortSignal.timeout(within || ANSWER_MS) });
     if (answer.status === 403) { end(); location.replace("/reader"); throw new Error(SAID.over); }
     return answer;
   }
@@ -120,7 +122,7 @@
       const picture = await createImageBitmap(file);
       const jpeg = await jpegOf(picture, picture.width, picture.height, LONGEST_PHOTOGRAPH, 0.85);
       picture.close();
-      const answer = await (await send("photograph", jpeg)).json();
+      const answer = await (await send("photograph", jpeg, LOOKED_AT_MS)).json();
       say(answer.error ? answer.error.message : answer.read ? SAID.was_read : answer.words);
     } catch (why) {
       say(why.message === SAID.over ? SAID.over : SAID.no_contact);
