@@ -59,17 +59,22 @@ class Counts:
 
     guests: int = 0
     read: int = 0
+    held_up_again: int = 0
+    """Of those who were read, how many had to hold up their code more than once."""
     judged_twice: int = 0
     wrong: int = 0
     admitted: int = 0
     refused: int = 0
     used: set[str] = field(default_factory=set)
 
-    def count(self, visitor: Visitor, judged: list[dict[str, Any]]) -> None:
+    def count(self, visitor: Visitor, judged: list[dict[str, Any]], turn: Turn) -> None:
         """Counts one guest. A copy is as good as the ticket if the camera could not read the ticket itself."""
         reason = "admitted" if visitor.reason == "already_used" and visitor.text not in self.used else visitor.reason
         self.guests += 1
-        self.read += bool(judged)
+        # Whoever shows a copy right behind its ticket is answered, but not judged: to the gate it is the same guest.
+        answered = turn.read_after is not None
+        self.read += answered
+        self.held_up_again += answered and turn.tries > 1
         self.judged_twice += len(judged) > 1
         self.wrong += any(answer["reason"] != reason for answer in judged[:1])
         admitted = bool(judged) and judged[0]["verdict"] == "admit"
@@ -145,6 +150,7 @@ class Rehearsal:
             "guests": counts.guests,
             "read": counts.read,
             "missed": counts.guests - counts.read,
+            "held_up_again": counts.held_up_again,
             "judged_twice": counts.judged_twice,
             "wrong": counts.wrong,
             "admitted": counts.admitted,
@@ -183,7 +189,7 @@ class Rehearsal:
     def _turn_over(self, turn: Turn) -> None:
         visitor, outcome, self._outcome = self._by_number[turn.arrival.number], self._outcome, Outcome()
         judged = [answer for answer in outcome.answers if not answer.get("again")]
-        self.counts.count(visitor, judged)
+        self.counts.count(visitor, judged, turn)
         answer = judged[0] if judged else {"verdict": None, "reason": None, "message": ""}
         self._report(
             {
@@ -191,6 +197,7 @@ class Rehearsal:
                 "shows": str(turn.arrival.guest.carrier),
                 "brings": visitor.brings,
                 "read_after_frames": turn.read_after,
+                "tries": turn.tries,
                 "stage": outcome.stage or None,
                 "hints": [str(hint) for hint in outcome.hints],
                 "verdict": answer["verdict"],

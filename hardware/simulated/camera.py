@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from hardware.ports import MonotonicNs
-from hardware.simulated.guests import Guest
+from hardware.simulated.guests import Guest, again
 from hardware.simulated.scene import Optics, Scene
 from hardware.vision.camera import Frame
 from hardware.vision.pixels import Image
@@ -17,6 +17,9 @@ SECOND_NS = 1_000_000_000
 APPROACH_NS = 1_200_000_000
 REACTION_NS = 350_000_000
 PATIENCE_NS = 7_000_000_000
+AWAY_NS = 1_500_000_000
+TRIES = 3
+"""Guests who see no lamp for so long take their code away, look at it, and hold it up anew, so often in all."""
 BETWEEN_NS = 300_000_000
 """At least so long after a guest nobody is in the picture."""
 EMPTY = Optics()
@@ -75,17 +78,29 @@ class Turn:
     """A guest's turn at the camera."""
 
     arrival: Arrival
-    began_ns: int
+    guest: Guest
+    """The guest, with the way of holding up the code this time."""
+    held_ns: int
+    """When it is held up, this time."""
+    tries: int = 1
     frames: int = 0
     read_after: int | None = None
     """The number of the frame in which the gate read the code, from 1."""
     read_ns: int = 0
 
     def over(self, now: int) -> bool:
-        """Guests go on soon after the lamp, and give up after a while without it."""
+        """Guests go on soon after the lamp, and give up when they have tried often enough without it."""
         if self.read_after is not None:
             return now - self.read_ns >= REACTION_NS
-        return now - self.began_ns >= PATIENCE_NS
+        return self.tries == TRIES and self.impatient(now)
+
+    def impatient(self, now: int) -> bool:
+        """Whether the code has been held up for long without an answer."""
+        return self.read_after is None and now - self.held_ns >= PATIENCE_NS
+
+    def hold_up_anew(self, guest: Guest, at_ns: int) -> None:
+        """Takes the code away until then."""
+        self.guest, self.held_ns, self.tries = guest, at_ns, self.tries + 1
 
 
 class SimulatedCamera:
@@ -143,23 +158,25 @@ class SimulatedCamera:
 
     def _take(self, now: int) -> Frame:
         self._change_turns(now)
-        pixels = self._view(now)
-        self._on_frame(self.turn, pixels)
+        shown = self.turn if self.turn is not None and now >= self.turn.held_ns else None
+        pixels = self._view(shown, now)
+        self._on_frame(shown, pixels)
         return Frame(pixels, now)
 
     def _change_turns(self, now: int) -> None:
         if self.turn is not None and self.turn.over(now):
             over, self.turn, self._free_ns = self.turn, None, now + BETWEEN_NS
             self._on_turn_over(over)
+        elif self.turn is not None and self.turn.impatient(now):
+            self.turn.hold_up_anew(again(self.turn.guest, self._scene.chance, self._scene.height), now + AWAY_NS)
         waits = self._next is not None and self._opened_ns + self._next.after_ns <= now
         if self.turn is None and waits and self._next is not None and now >= self._free_ns:
-            self.turn, self._next = Turn(self._next, now), next(self._arrivals, None)
+            self.turn, self._next = Turn(self._next, self._next.guest, now), next(self._arrivals, None)
 
-    def _view(self, now: int) -> Image:
-        turn = self.turn
+    def _view(self, turn: Turn | None, now: int) -> Image:
         if turn is None:
             return self._scene.frame([], EMPTY)
         turn.frames += 1
-        moment, guest = (now - turn.began_ns) / APPROACH_NS, turn.arrival.guest
+        moment, guest = (now - turn.held_ns) / APPROACH_NS, turn.guest
         pose = guest.pose(moment, self._scene.width, self._scene.height)
         return np.ascontiguousarray(self._scene.frame([(guest.drawing, pose)], guest.optics(moment)))

@@ -1,6 +1,6 @@
 """Guests who come to the camera: what each holds up, and how it moves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,3 +91,9 @@ def a_guest(text: str, chance: Chance, frame_height: int, carrier: Carrier | Non
         gain=float(chance.uniform(0.8, 1.1)),
         heading=float(chance.uniform(0, 3.14)),
     )
+
+
+def again(guest: Guest, chance: Chance, frame_height: int) -> Guest:
+    """The same guest, who holds up the same thing anew; only a lamp is mirrored elsewhere in the glass."""
+    fresh = a_guest(guest.text, chance, frame_height, guest.carrier)
+    return fresh if guest.carrier is Carrier.GLARE else replace(fresh, drawing=guest.drawing)
