@@ -225,7 +225,8 @@ function look() {
 // A supervisor has ended this screen, or its time is over: nothing of anybody stays on it.
 function leave() {
   stream.close();
-  location.replace("/");
+  // A telephone that reads tickets says that it does so no longer.
+  location.replace(document.body.dataset.reader ? "/reader" : "/");
 }
 
 function listen() {
