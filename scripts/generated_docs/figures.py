@@ -12,9 +12,7 @@ from scripts.benchmarking.record import FILE as FIGURES
 
 FILE = "docs/figures.md"
 HEAD = Path(__file__).with_name("figures.head.md")
-COLUMNS = (
-    "| case | figure | p50 | p95 | p99 | yardstick | ratio | goal | holds |\n|---|---|---|---|---|---|---|---|---|\n"
-)
+COLUMNS = ("case", "figure", "p50", "p95", "p99", "yardstick", "ratio", "goal", "holds")
 
 
 def text() -> str:

@@ -121,4 +121,8 @@ class TestRecorded:
         monkeypatch.setattr(figures, "FIGURES", tmp_path / "figures.json")
         page = figures.text()
         assert page.index("## What misses its goal") < page.index("## scan")
+        assert (
+            "| bench | case | figure | p50 |" in page
+            and "|\n|---|---|---|---|---|---|---|---|---|---|\n| scan |" in page
+        )
         assert "| scan | 200000 tickets | 0.3 ms |" in page and "ratio ≤ 1.4 | **no** |" in page
