@@ -47,6 +47,10 @@ for (const section of document.querySelectorAll("[data-live]")) follow(section);
 for (const here of document.querySelectorAll(".tabs [aria-current], .life [aria-current]")) here.scrollIntoView({ inline: "center", block: "nearest" });
 
 const isTyping = (target) => target.closest("input, select, textarea, [contenteditable], canvas, [role=application]");
+
+// What is fetched into a page does not rename it.
+addEventListener("htmx:before:swap", (event) => { event.detail.ctx.title = null; });
+
 const START_OF_KEYS_MS = 1500;
 let begun = { key: "", at: 0 };
 

@@ -62,6 +62,7 @@ def test_the_curve_stands_beside_the_last_concert(page: Page, season: Season) ->
     looked_at(page, "sales")
     page.goto(season.page_of())
     expect(page.locator("time-chart canvas")).to_be_visible()
+    expect(page.locator("[hx-get*='/admin/alerts'] #found")).to_be_attached()
     expect(page).to_have_title("Night Music 7 · Marquee")  # what is fetched into a page does not rename it
 
 

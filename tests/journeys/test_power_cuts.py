@@ -20,6 +20,10 @@ def small_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "FRAME_ROWS", FRAME)
 
 
+AT_ONCE = (1, 2)
+"""How many frames can be under way when the network is cut."""
+
+
 def frames_asked(gate: SimulatedGate) -> int:
     return gate.link.requested_paths.count(protocol.SNAPSHOT)
 
@@ -88,7 +92,7 @@ def test_an_interrupted_snapshot_resumes(any_world: World) -> None:
     gate.sync()
     world.mend_network()
     assert "error" not in gate.sync()
-    assert frames_asked(gate) == 2 * whole + 1, "only the frame that was cut was asked for again"
+    assert frames_asked(gate) - 2 * whole in AT_ONCE, "only the frames that were cut were asked for again"
     assert gate.reason(tickets[-1].code) == "admitted"
 
 
@@ -101,7 +105,7 @@ def test_power_cut_in_the_middle_of_a_new_snapshot_leaves_the_old_one_in_use(wor
     cut_after(gate, 4)
     before = frames_asked(gate)
     assert "error" in gate.sync()
-    assert frames_asked(gate) == before + 5
+    assert frames_asked(gate) - before - 4 in AT_ONCE
     assert gate.reason(tickets[0].code) == "admitted"
     gate.lose_power()
     gate.boot_up()

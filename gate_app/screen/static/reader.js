@@ -138,6 +138,7 @@
   }
 
   find("start").addEventListener("click", start);
+  find("start").disabled = false; // touched any earlier, nothing would have happened
   find("stop").addEventListener("click", stop);
   find("photograph").addEventListener("change", photograph);
   // A telephone that lies in a pocket gave its lock back to the system.

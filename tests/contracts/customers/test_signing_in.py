@@ -222,6 +222,7 @@ def a_customer_beside(app_server: AppServer, shop: Shop, staff: ApiClient) -> Ap
 
 def test_a_customer_who_is_erased_is_signed_out_and_leaves_a_pseudonym(app_server: AppServer, shop: Shop) -> None:
     order = shop.order(shop.guest(), "A-1", buyer={"email": ADA, "name": "Ada"})
+    shop.note(order)
     ada = a_customer(app_server, organisation_of(shop))
     ada.patch(ACCOUNT, {"name": "Ada"})
     exported = shop.api.post("/api/people/export", {"email": ADA}, 200)["records"]

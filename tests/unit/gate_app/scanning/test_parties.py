@@ -394,7 +394,7 @@ def test_the_event_of_a_party_is_the_event_of_its_code(gate: GateAtHome) -> None
 def test_each_of_a_party_gets_a_badge(gate: GateAtHome) -> None:
     told: list[int | None] = []
     badges: Any = SimpleNamespace(recorded=told.append)
-    nothing: Any = SimpleNamespace(show=lambda *_what: False)
+    nothing: Any = SimpleNamespace(show=lambda *_what: False, has_lane=lambda _reader: False)
     lamp = LampAndScreen(nothing, nothing, badges=badges)
     result = parties_at(gate).present(Presentation(a_party_code(1, 2), "r1"), lamp)
     assert sorted(seq for seq in told if seq) == sorted(one["seq"] for one in result["party"]["members"])
