@@ -5,9 +5,10 @@ on PostgreSQL with two processes and the worker. `in three requests` pays in a r
 paying does. `8 clients` buys seats of their own, one purchase after another. In `40 buyers one block` all name the same
 four seats at once; whoever is told that they are taken names others, and buys those. In `30 buyers beside 10 snipers`
 ten others buy places of one free type, again and again, while thirty buy seats of their own. The yardstick is a bare
-endpoint that writes the rows of one purchase again in one statement, in one request. `pdf and mail backlog drain` stops
-the worker while buyers order who have an address, and lets it go on: each mail carries the four tickets as PDF. `queue
-rush` and `replayed passes` are described in scripts/benchmarking/queue_rush.py.
+endpoint that writes the rows of one purchase again in one statement, in one request. Nothing is measured before the
+worker has loaded its program. `pdf and mail backlog drain` stops the worker while buyers order who have an address, and
+lets it go on: each mail carries the four tickets as PDF. `queue rush` and `replayed passes` are described in
+scripts/benchmarking/queue_rush.py.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class Benchmark:
 
     def __init__(self, cleanup: ExitStack, *, quick: bool) -> None:
         """Fill the tables, record what one purchase writes, then start the servers."""
-        self.rounds, self.purchases = (2, 160) if quick else (4, 400)
+        self.rounds, self.purchases = (3, 160) if quick else (5, 400)
         self.races, self.mails = (2, 40) if quick else (5, 200)
         self.sink = MailSink()
         self.sink.start()
@@ -111,6 +112,7 @@ class Benchmark:
         print(f"a purchase writes {written.count} rows in {len(written.rows)} tables", file=sys.stderr)
         analyse(self.server)
         self.server.serve()
+        self.server.until_idle()
         self.bare = BarePurchase(self.server.layout.folder, url, written, POSTGRES_PROCESSES)
         self.bare.start()
         cleanup.callback(self.bare.stop)
@@ -151,6 +153,7 @@ class Benchmark:
         for _ in range(self.rounds):
             before = cpu_seconds(self.server.programs)
             ours.append(self._buy(self.purchases))
+            self.server.until_relayed()
             used = describe_cpu(cpu_seconds_since(before, self.server.programs), self.purchases)
             print(f"µs of CPU time per purchase: {used}", file=sys.stderr, flush=True)
             bare.append(self._bare(self.purchases))
