@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from gate_app.command_line.badge_commands import print_badge
 from gate_app.command_line.desk_commands import add_desk_commands, open_context
 from gate_app.command_line.options import ContentOption, DirectionOption, GateOption, HomeOption, ModeOption
 from gate_app.command_line.printing import entry_text, print_json, print_message, print_status
+from gate_app.command_line.running_gate import running_gate
 from gate_app.doctor.command import doctor, updates_allowed
 from gate_app.enrolment import enrol as enrol_here
 from gate_app.enrolment import parse_code, server_address
@@ -27,6 +28,7 @@ from gate_app.simulation.command import simulate
 from hardware.ports import ReaderKind
 from shared.errors import GatehouseError, InvalidRequest
 from shared.garbage import keep_for_good, seldom_collect
+from shared.words.mistakes import usage_line
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -64,18 +66,20 @@ def enrol(
     # A mistyped code or address must not leave a folder behind.
     parse_code(code)
     server_address(url)
+    running = running_gate(home_at(home))
+    line = running.ask("enrol", url=url, code=code, name=clean(name)) if running else _enrol(home, url, code, name)
+    print_message(f"Enrolled with {line['organisation']}. The admin page must show the same number: {line['check']}")
+    print_json(line)
+
+
+def _enrol(home: Path | None, url: str, code: str, name: str) -> dict[str, Any]:
     with open_context(home, "enrol", create=True) as context:
         host = context.host
         got = enrol_here(
             url, code, http_transport(context.config), host.entropy, name=clean(name), software=host.software
         )
         reading_home.take_identity(context, got)
-        print_message(
-            f"Enrolled with {got.identity.organisation_name}. The admin page must show the same number: {got.check}"
-        )
-        events = [commands.event_line(assignment) for assignment in got.events]
-        result = {"device_id": got.identity.device_id, "organisation": got.identity.organisation_name, "gate": got.gate}
-        print_json(result | {"events": events, "organisation_id": got.identity.organisation, "check": got.check})
+        return commands.enrolled_line(got)
 
 
 @app.command()
@@ -145,13 +149,14 @@ def run(
     home: HomeOption = None,
 ) -> None:
     """Run the gate: readers, lamps, screen and synchronisation, until it is stopped."""
-    from gate_app.running.run import run_gate
+    from gate_app.running.run import Again, run_gate
 
-    kinds, again = tuple(kind.value for kind in reader or ()), True
-    while again:
+    kinds = tuple(kind.value for kind in reader or ())
+    again: Again | None = Again()
+    while again is not None:
         with open_context(home, "run") as context:
             port = None if headless else (context.config.screen_port if screen is None else screen)
-            again = run_gate(context, kinds, port, gate)
+            again = run_gate(context, kinds, port, gate, again.news)
 
 
 @app.command()
@@ -271,8 +276,7 @@ def _usage_message(why: typer.TyperException) -> str:
     message = why.format_message() if hasattr(why, "format_message") else str(why)
     if message.startswith("Usage:"):
         return message
-    said = " ".join(message.split())
-    return f"gatehouse-gate: {said}{'' if said.endswith('.') else '.'} Try --help."
+    return usage_line("gatehouse-gate", message)
 
 
 def _pipe_closed() -> int:

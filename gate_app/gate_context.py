@@ -23,7 +23,7 @@ from gate_app.scanning.gate import Gate, Lamp
 from gate_app.scanning.gathering import Gathering
 from gate_app.scanning.parties import Parties
 from gate_app.snapshots.roster import Roster
-from gate_app.status import MEMORY_LOST, StatusSource, unposted
+from gate_app.status import MEMORY_LOST, NOBODY, StatusSource, unposted
 from gate_app.storage.database import Database, open_database
 from gate_app.supervision.actions import SupervisorActions
 from gate_app.supervision.desk import Desk
@@ -233,7 +233,7 @@ def open_gate_context(home: Home, config: Config, host: HostEnvironment) -> Gate
     database = _open_or_replace_database(home, identity, problems)
     sync_state = SyncState(revoked=bool(database.get(REVOKED)), message=str(database.get(REVOKED) or ""))
     time_keeper = TimeKeeper(database, host.wall, host.monotonic, host.boot)
-    device, organisation = (identity.device_number, identity.organisation) if identity else (0, "")
+    device, organisation = (identity.device_number, identity.organisation) if identity else (NOBODY, "")
     journal = Journal(database, device, host.entropy)
     roster = Roster(database, home.snapshots, host.entropy)
     assignments = AssignmentStore(home.assignments)

@@ -21,9 +21,12 @@ from gate_app.storage.database import get_int, get_value
 from gate_app.words import listed, say
 from shared.admission import Readiness
 from shared.lifecycle import OVER, EventStatus
+from shared.wire.protocol import Assignment
 from shared.wire.snapshot import DeviceRow
 
 MEMORY_LOST = "forgotten"
+NOBODY = 0
+"""The device number of a machine that is not enrolled: no server ever asks for what it recorded."""
 MEMORY_LOST_MESSAGE = say("trouble.memory_lost")
 ONLINE_FOR_MS = 90_000
 """Seen from another process, a gate that synced this recently counts as online."""
@@ -166,7 +169,10 @@ def journal_status(connection: sqlite3.Connection, device: int) -> dict[str, Any
     unsent, stranded = 0, 0
     for local, owner, _, acknowledged in branches:
         lacking = max(0, last_seq(connection, local) - acknowledged)
-        unsent, stranded = (unsent + lacking, stranded) if owner == device else (unsent, stranded + lacking)
+        if owner == device:
+            unsent += lacking
+        elif owner != NOBODY:
+            stranded += lacking
     (quarantined,) = connection.execute("SELECT count(*) FROM quarantined").fetchone()
     (clashes,) = connection.execute("SELECT count(*) FROM clashes").fetchone()
     return {
@@ -202,19 +208,23 @@ def disk_status(folder: Path, least_free_mb: int) -> dict[str, Any]:
     return {"free_mb": free_mb, "total_mb": usage.total // 1_000_000, "low": free_mb < least_free_mb}
 
 
-def event_status(
-    assignment: EventAssignment, snapshot: EventSnapshot | None, chosen: str, inside: Callable[[EventSnapshot], int]
-) -> dict[str, Any]:
-    """One assigned event, where this device stands at it, and the snapshot this gate has of it."""
-    result: dict[str, Any] = {
+def assigned_event(assignment: Assignment | EventAssignment) -> dict[str, Any]:
+    """An event as this gate was assigned to it: what `enrol` prints, and `status` begins with."""
+    return {
         "event": assignment.event,
         "event_id": assignment.event_id,
         "name": assignment.name,
         "gate": assignment.gate_code or None,
         "direction": assignment.direction,
         "mode": assignment.mode,
-        "revision": None,
     }
+
+
+def event_status(
+    assignment: EventAssignment, snapshot: EventSnapshot | None, chosen: str, inside: Callable[[EventSnapshot], int]
+) -> dict[str, Any]:
+    """One assigned event, where this device stands at it, and the snapshot this gate has of it."""
+    result: dict[str, Any] = assigned_event(assignment) | {"revision": None}
     if snapshot is not None:
         gate, missing = stands_at(assignment, snapshot.rows.gates, chosen)
         result |= {

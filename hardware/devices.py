@@ -183,11 +183,16 @@ def _open_fake(request: ReaderRequest) -> CodeReader:
     return FakeReader(request.monotonic_ns, request.name)
 
 
+def _open_phone(request: ReaderRequest) -> CodeReader:
+    return open_phone(request.name, request.monotonic_ns, request.on_hint, request.wanted)
+
+
 READERS: Final[Mapping[ReaderKind, Callable[[ReaderRequest], CodeReader]]] = {
     ReaderKind.CAMERA: _open_camera,
     ReaderKind.USB: _open_usb,
     ReaderKind.SERIAL: _open_serial,
     ReaderKind.KEYBOARD: _open_keyboard,
+    ReaderKind.PHONE: _open_phone,
     ReaderKind.FAKE: _open_fake,
 }
 """How to open a reader of each kind that is supported."""

@@ -59,6 +59,7 @@ class ReaderKind(StrEnum):
     USB = "usb"
     SERIAL = "serial"
     KEYBOARD = "keyboard"
+    PHONE = "phone"
     FAKE = "fake"
 
 

@@ -42,6 +42,12 @@ def as_id(text: str) -> str:
     return lower if is_uuid(lower) else UNKNOWN_ID
 
 
+def id_text(id: bytes) -> str:
+    """A UUID of sixteen bytes as text."""
+    digits = id.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
 def first_id(at_ms: int) -> str:
     """The least id that `uuid7` may make at this time or later: what is made since then has no smaller one."""
     text = f"{at_ms & (1 << 48) - 1:012x}"
@@ -51,7 +57,6 @@ def first_id(at_ms: int) -> str:
 def uuid7(now_ms: int, entropy: Entropy) -> str:
     """A version 7 UUID as text; such ids sort by creation time."""
     chance = int.from_bytes(entropy(10), "big")
-    high, low = chance >> 62 & 0xFFF, chance & (1 << 62) - 1
-    value = (now_ms & (1 << 48) - 1) << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low
-    text = f"{value:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    high, variant = chance >> 62 & 0xFFF, chance >> 48 & 0x3FFF | 0x8000
+    time = f"{now_ms >> 16 & 0xFFFFFFFF:08x}-{now_ms & 0xFFFF:04x}"
+    return f"{time}-7{high:03x}-{variant:04x}-{chance & 0xFFFFFFFFFFFF:012x}"

@@ -109,7 +109,7 @@ def code_hash_of(text: str) -> bytes:
     """The hash of a code's text, whoever signed it. Raises Unreadable if it is not a code of this version."""
     found = _open(text)
     if isinstance(found, Refusal):
-        raise Unreadable("This text is no ticket code that this version knows.")
+        raise Unreadable("This text is not a ticket code that this version knows.")
     return code_hash(found[1])
 
 

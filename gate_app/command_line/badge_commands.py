@@ -75,7 +75,7 @@ def _print_again(gate: RunningGate, ticket: str, pin: str) -> None:
     found: list[dict[str, Any]] = gate.ask("find", query=ticket)["tickets"]
     exact = [one for one in found if one["number"].upper() == ticket.upper()] or found
     if len(exact) != 1:
-        raise NotFound(f"{len(exact)} tickets fit “{ticket}”. Name one by its number, as it stands on the ticket.")
+        raise NotFound(f"{len(exact)} tickets match “{ticket}”. Name one by its number, as it stands on the ticket.")
     answer = gate.ask("print", ticket=exact[0]["ticket"], pin=commands.read_pin(pin))
     print_json(answer["entry"])
     print_message(answer["message"])
@@ -116,4 +116,4 @@ def _try(settings: PrinterSettings, layout: Layout) -> None:
     finally:
         printer.close()
     print_json({"printed": layout.title, "printer": settings.name})
-    print_message("Printed. Scan the code on it with this gate's reader: the gate must say that it is no ticket.")
+    print_message("Printed. Scan the code on it with this gate's reader: the gate must say that it is not a ticket.")

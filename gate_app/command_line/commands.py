@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from gate_app.command_line.printing import PrintedLamp, print_json, print_message
+from gate_app.enrolment import Enrolled
 from gate_app.gate_context import GateContext
 from gate_app.journal.lines import clean
 from gate_app.scanning.answers import unjudged
 from gate_app.scanning.gate import Presentation
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.scanning.parties import Parties
-from gate_app.status import age_s, journal_status
+from gate_app.status import age_s, assigned_event, journal_status
 from gate_app.supervision.pins import supervisors_of
 from gate_app.sync.client import trace_of
 from gate_app.sync.pull import Puller
 from gate_app.sync.push import Pusher
 from shared.admission import Override
 from shared.errors import GatehouseError, InvalidRequest, StorageError
-from shared.wire.protocol import Assignment
 
 LONGEST_LINE = 8_192
 """No code is longer; the rest of the line is discarded."""
@@ -114,15 +114,15 @@ def sync_line(context: GateContext) -> dict[str, Any]:
     }
 
 
-def event_line(assignment: Assignment) -> dict[str, Any]:
-    """An assigned event as `enrol` prints it."""
+def enrolled_line(got: Enrolled) -> dict[str, Any]:
+    """What `enrol` prints."""
     return {
-        "event": assignment.event,
-        "event_id": assignment.event_id,
-        "name": assignment.name,
-        "gate": assignment.gate_code or None,
-        "direction": assignment.direction,
-        "mode": assignment.mode,
+        "device_id": got.identity.device_id,
+        "organisation": got.identity.organisation_name,
+        "gate": got.gate,
+        "events": [assigned_event(assignment) for assignment in got.events],
+        "organisation_id": got.identity.organisation,
+        "check": got.check,
     }
 
 

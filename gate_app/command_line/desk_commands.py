@@ -54,7 +54,7 @@ def correct_count(
         int, typer.Argument(metavar="±N", help="How many more (or -N: fewer) are inside than were scanned.")
     ],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="How they were counted.")],
-    zone: Annotated[int, typer.Option(metavar="NUMBER", help="Of one zone; without it, of the whole house.")] = 0,
+    zone: Annotated[int, typer.Option(metavar="NUMBER", help="Of one zone; without it, of the whole venue.")] = 0,
     pin: PinOption = "-",
     home: HomeOption = None,
 ) -> None:
@@ -87,7 +87,7 @@ def find(
     for ticket in tickets:
         print_json(ticket)
     if not tickets:
-        print_message("No ticket fits. Check it letter by letter.")
+        print_message("No ticket matches. Check it letter by letter.")
 
 
 def loudness(
@@ -140,7 +140,7 @@ def party(
     listed = gate.ask("party-listed")["party"]
     if nobody:
         gate.ask("party-end", party=listed["number"])
-        print_message("Nobody of this party was let in.")
+        print_message("Nobody in this party was let in.")
     elif everybody or only:
         print_json(
             gate.ask("party", party=listed["number"], **({} if everybody else {"tickets": _named(listed, only)}))
@@ -156,7 +156,7 @@ def _named(listed: dict[str, Any], numbers: list[str] | None) -> list[str]:
     wanted = [number.strip().upper() for number in numbers or ()]
     strange = [number for number in wanted if number not in ids]
     if strange:
-        raise NotFound(f"Nobody of this party has the ticket {strange[0]}. Its tickets are: {', '.join(sorted(ids))}.")
+        raise NotFound(f"Nobody in this party has ticket {strange[0]}. Its tickets are: {', '.join(sorted(ids))}.")
     return [ids[number] for number in wanted]
 
 

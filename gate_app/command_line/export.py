@@ -103,7 +103,7 @@ def _create(file: Path) -> None:
     try:
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError as why:
-        raise Conflict(f"{file} exists already. Choose another name, or delete it first.") from why
+        raise Conflict(f"{file} already exists. Choose another name, or delete it first.") from why
     except OSError as why:
         raise StorageError(f"{file} cannot be written: {why.strerror}.") from why
 

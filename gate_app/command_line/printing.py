@@ -20,9 +20,10 @@ def print_json(result: dict[str, Any]) -> None:
 
 
 def print_message(message: str) -> None:
-    """Prints a message for people; nothing if it is empty."""
+    """Prints a message for people; nothing if it is empty. Line and end in one, since several threads print."""
     if message:
-        print(message, file=sys.stderr, flush=True)
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()
 
 
 def print_status(result: dict[str, Any]) -> None:

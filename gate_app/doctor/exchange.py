@@ -25,7 +25,11 @@ def check_enrolment(examined: Examined) -> Finding:
     """Whether this machine is a device of an organisation, and has not been shut out."""
     identity = load(examined.home.identity)
     if identity is None:
-        return fault("enrolment", "not_enrolled", "Not enrolled. Run: gatehouse-gate enrol URL CODE.")
+        return fault(
+            "enrolment",
+            "not_enrolled",
+            "Not enrolled. Start it and show it the code of the device's page, or run: gatehouse-gate enrol URL CODE.",
+        )
     if words := _revoked(examined):
         advice = "Ask the organiser; enrol again with a new code to use this machine. Its journal is kept."
         return fault("enrolment", "revoked", f"{words.rstrip('.')}. {advice}")

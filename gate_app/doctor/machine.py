@@ -75,7 +75,7 @@ def _syncing(folder: Path, monotonic_ns: MonotonicClock, message: str) -> Findin
         took = sorted(_sync_times(folder, monotonic_ns))
     except OSError as why:
         # Another user's home: what the disk says of itself has been told.
-        return well("disk", f"{message} Not tried to write ({why.strerror}).")
+        return well("disk", f"{message} Writing was not tried ({why.strerror}).")
     usual, worst = took[len(took) // 2], took[-1]
     message += f" A write takes {usual:.0f} ms, the slowest of {SYNCS} took {worst:.0f} ms."
     if usual <= SLOW_SYNC_MS:
@@ -111,14 +111,14 @@ def check_power(examined: Examined) -> Finding:
     if state.on_battery:
         charge = "" if state.battery_percent is None else f" at {state.battery_percent} %"
         return fault("power", "on_battery", f"Runs on its battery{charge}. Plug it in.")
-    return well("power", "No complaint." if state.under_voltage is False else "This machine does not tell.")
+    return well("power", "No complaint." if state.under_voltage is False else "This machine does not report it.")
 
 
 def check_temperature(examined: Examined) -> Finding:
     """Whether the machine is cool enough to work at full speed."""
     state = examined.look()
     if state.celsius is None and not state.throttled:
-        return well("temperature", "This machine does not tell.")
+        return well("temperature", "This machine does not report it.")
     message = "Slowed down by heat." if state.celsius is None else f"{state.celsius:.0f} °C."
     if state.throttled or (state.celsius or 0) >= HOT_CELSIUS:
         advice = "It slows down: take it out of the sun, open its case, or give it a heat sink or a fan."

@@ -16,6 +16,7 @@ from hardware.ports import ReaderKind
 from hardware.printers.opening import PrinterOptions
 from hardware.signalling import SignalOptions
 from shared.errors import SettingsError
+from shared.words.mistakes import in_words
 
 Pin = Annotated[int | None, Field(ge=0, le=27)]
 _WIRED = ("green", "yellow", "red", "buzzer", "relay", "turned", "emergency")
@@ -47,6 +48,14 @@ class ReaderSettings(BaseModel):
                 raise ValueError(
                     "region is left, top, width and height in percent of the picture, at least 10 wide and high"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _only_paired(self) -> Self:
+        if self.kind is ReaderKind.PHONE and self.model_fields_set != {"kind"}:
+            raise ValueError(
+                'what a telephone is called and reads for is said when it is paired: only kind = "phone" here'
+            )
         return self
 
     @property
@@ -199,5 +208,5 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _list_mistakes(path: Path, why: ValidationError) -> str:
-    mistakes = [f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in why.errors()]
+    mistakes = [f"{'.'.join(str(part) for part in error['loc'])}: {in_words(error['msg'])}" for error in why.errors()]
     return f"Invalid settings in {path} or GATEHOUSE_GATE_…: " + "; ".join(mistakes) + "."

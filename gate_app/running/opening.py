@@ -15,7 +15,7 @@ from gate_app.status import status
 from gate_app.words import listed, say
 from hardware.devices import open_reader
 from hardware.fakes import FakeReader
-from hardware.ports import CodeReader, DeviceError
+from hardware.ports import CodeReader, DeviceError, ReaderKind
 from shared.errors import SettingsError
 from shared.tickets import looks_like_ticket
 
@@ -56,7 +56,8 @@ def open_readers(
             with ExitStack() as undo:
                 readers = [(settings, _open_reader(context, settings, feed, stop, undo)) for settings in wanted]
                 cleanup.push(undo.pop_all())
-                return readers
+                # A telephone gets a lane when it is paired; here it was tried whether its pictures could be read.
+                return [each for each in readers if each[0].kind is not ReaderKind.PHONE]
         except SettingsError as why:
             if not patient:
                 raise

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from gate_app.command_line.printing import print_json, print_message
 from gate_app.gate_context import GateContext
 from gate_app.indicators import Indicators
 from gate_app.journal.scrubber import JournalScrubber
+from gate_app.running.enrolling import Enrolling
 from gate_app.running.opening import being_opened, open_readers, readers_wanted
 from gate_app.running.outputs import open_outputs, parties_of
 from gate_app.running.phones import names_of, open_phones, open_secure_way
@@ -85,16 +87,28 @@ class LampAndScreen:
         self._feed.show(result)
 
 
-def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | None, gate: str = "") -> bool:
-    """Opens what the settings name and runs until SIGINT or SIGTERM. Raises SettingsError for a missing device.
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Everything must be opened again: the gate was enrolled, or its disk was full and has room."""
 
-    Returns True if the disk was full at the start and has room again: then everything must be opened again.
+    news: str = ""
+    """What its screen says for a while."""
+
+
+def run_gate(
+    context: GateContext, kinds: tuple[str, ...], screen_port: int | None, gate: str = "", news: str = ""
+) -> Again | None:
+    """Opens what the settings name and runs until SIGINT or SIGTERM, or until everything must be opened again.
+
+    Raises SettingsError for a missing device.
     """
-    stop = _stop_on_signals()
+    ending = _Ending()
+    stop = ending.stop
     with ExitStack() as cleanup:
         context.choose_gate(gate)
         _count_occupancies(context)
         feed = _open_feed(context)
+        enrolling = Enrolling(context, feed, ending.enrolled)
         badges = _open_badges(context, feed, stop, cleanup)
         outputs, turns = open_outputs(context, feed, cleanup)
         lamp = LampAndScreen(outputs, feed, turns, badges)
@@ -107,8 +121,10 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
             badges=badges,
             sound=partial(_sound, outputs, feed),
         )
-        serve = partial(_serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking, badges=badges)
-        desk.typed = open_typed_page(context.host.monotonic, TYPED)
+        serve = partial(
+            _serve, parties, lamp=lamp, feed=feed, stop=stop, looking=desk.looking, badges=badges, enrolling=enrolling
+        )
+        desk.enrol, desk.typed = enrolling.typed, open_typed_page(context.host.monotonic, TYPED)
         cleanup.callback(desk.typed.close)
         desk.phones = open_phones(context, desk.screens, feed, serve, cleanup)
         wanted, cameras, watch = readers_wanted(context, kinds), dict[str, LivePicture](), ServiceWatch(os.environ)
@@ -119,7 +135,7 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         cameras |= {reader.name: reader for _, reader in readers if isinstance(reader, LivePicture)}
         context.health.readers = partial(names_of, readers, desk.phones)
         context.health.faults = feed.faults
-        desk.phones.tidy()
+        desk.phones.begin(awaited=not readers)
         threads = [
             _thread(reader.name, partial(serve, reader, options=ScanOptions(settings.direction)))
             for settings, reader in readers
@@ -130,17 +146,15 @@ def run_gate(context: GateContext, kinds: tuple[str, ...], screen_port: int | No
         _start_sync(context, stop, print_message, cleanup)
         for thread in threads:
             thread.start()
-        feed.starting("")
-        print_message(served)
+        _say_started(feed, served, news)
         watch.tell(READY)
         _supervise(context, feed, stop, desk, watch)
-        watch.tell(STOPPING)
-        return not stop.is_set()
+        return ending.told(watch)
 
 
 def run_sync(context: GateContext, stop: threading.Event) -> None:
     """Synchronises until SIGINT or SIGTERM, printing every change."""
-    _stop_on_signals(stop)
+    _on_signals(stop.set)
     with ExitStack() as cleanup:
         if not _start_sync(context, stop, print_message, cleanup):
             context.require_enrolled()
@@ -154,11 +168,42 @@ def run_sync(context: GateContext, stop: threading.Event) -> None:
             last = line
 
 
-def _stop_on_signals(stop: threading.Event | None = None) -> threading.Event:
-    stopping = stop or threading.Event()
+class _Ending:
+    """Why a run of the gate ends: it was told to, or everything must be opened again."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self._told_to = threading.Event()
+        self._news = ""
+        _on_signals(self._end)
+
+    def enrolled(self, news: str) -> None:
+        """This gate is another one from now on."""
+        self._news = news
+        self.stop.set()
+
+    def told(self, watch: ServiceWatch) -> Again | None:
+        """What comes next. A service manager that heard of an end would not wait for another beginning."""
+        if not self._told_to.is_set():
+            return Again(self._news)
+        watch.tell(STOPPING)
+        return None
+
+    def _end(self) -> None:
+        self._told_to.set()
+        self.stop.set()
+
+
+def _on_signals(does: Callable[[], None]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: stopping.set())
-    return stopping
+        signal.signal(number, lambda _number, _frame: does())
+
+
+def _say_started(feed: Feed, served: str, news: str) -> None:
+    feed.starting("")
+    feed.note(news)
+    print_message(served)
+    print_message(news)
 
 
 def _open_feed(context: GateContext) -> Feed:
@@ -240,6 +285,7 @@ def _serve(
     stop: threading.Event,
     looking: Callable[[], bool] = lambda: False,
     badges: BadgeQueue | None = None,
+    enrolling: Enrolling | None = None,
     words: Callable[[DeviceError], str] = str,
 ) -> None:
     def report(fault: DeviceError | None) -> None:
@@ -253,6 +299,8 @@ def _serve(
             feed.ask_to_wait(reader.name)
             continue
         try:
+            if enrolling is not None and enrolling.takes(reading.text):
+                continue
             presentation = Presentation(reading.text, reading.reader, options)
             if looking():
                 feed.show(parties.look(presentation))

@@ -39,6 +39,8 @@ from hardware.ports import Hint
 RECENT = 10
 _CAME = frozenset({Tone.ADMIT, Tone.ATTENTION})
 HINTS_EVERY_NS = 700_000_000
+NOTE_NS = 30_000_000_000
+"""How long the number of an enrolment stands on the screen, to be compared."""
 BEAT_S = 0.5
 """How often a screen hears that the gate is alive; after four beats of silence it says that it has no contact."""
 
@@ -74,6 +76,7 @@ class Feed:
         self._changed = threading.Condition()
         self._faults: dict[str, str] = {}
         self._starting = ""
+        self._note, self._note_until = "", 0
         self._status: JsonObject = {}
         self._zone: tzinfo = UTC
         self._recent: deque[Announcement] = deque(maxlen=RECENT)
@@ -118,6 +121,12 @@ class Feed:
         """Shows what a gate that is starting does or waits for; with nothing to say it has started."""
         with self._changed:
             self._starting = doing
+            self._tell()
+
+    def note(self, words: str) -> None:
+        """Shows this for a while in place of *Ready*; a guest's verdict is shown all the same."""
+        with self._changed:
+            self._note, self._note_until = words, self._monotonic_ns() + NOTE_NS
             self._tell()
 
     def loud(self, percent: int) -> None:
@@ -203,7 +212,9 @@ class Feed:
 
     def _condition(self) -> Condition:
         now = condition(self._status, self._faults)
-        return not_yet(now, self._starting) if self._starting else now
+        note = self._note if self._monotonic_ns() < self._note_until else ""
+        why = self._starting or note
+        return not_yet(now, why) if why else now
 
     def _after(self, seen: int, stop: threading.Event, timeout_s: float, lane: str) -> View:
         with self._changed:

@@ -45,7 +45,7 @@ HEADERS = {
 NO_CAMERA = "camera=(), microphone=(), geolocation=()"
 PARAMETER, COOKIE, A_YEAR_S = "lang", "gatehouse_language", 365 * 86_400
 SCRIPT_WORDS = (
-    *("ready", "not_ready", "hold_up", "cannot_admit", "exit", "online", "offline", "no_contact"),
+    *("ready", "not_ready", "hold_up", "cannot_admit", "exit", "online", "offline", "offline_idle", "no_contact"),
     *("again", "admit_nobody_else"),
 )
 Eyes = Callable[[View], View | None]

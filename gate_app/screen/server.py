@@ -85,6 +85,8 @@ class LocalServer:
         while not self._stop.is_set():
             loop(timeout=LOOK_S, map=self._sockets, count=1)
         self._server.task_dispatcher.shutdown(timeout=CLOSING_S)
+        # What was answered last is still on its way to the sockets.
+        loop(timeout=LOOK_S, map=self._sockets, count=2)
         close_all(self._sockets, ignore_all=True)
 
 

@@ -113,7 +113,11 @@ def top_line(now: Condition, t: Wording) -> RenderableType:
     line.add_column()
     line.add_column(justify="right")
     link = Text(f"● {t('screen.online')}", style="green")
-    online = link if now.online else Text(f"◇ {t('screen.offline')}", style="bold yellow")
+    online = (
+        link
+        if now.online
+        else Text(f"◇ {t('screen.offline' if now.ready else 'screen.offline_idle')}", style="bold yellow")
+    )
     line.add_row(Text(place, style="bold"), online)
     band = Text(t("screen.test_mode"), style="bold black on yellow", justify="center")
     return Group(line, band) if now.test else line

@@ -20,7 +20,7 @@ from gate_app.supervision.admitted import latest
 from gate_app.supervision.fields import Answer, Fields, direction_of, done, hexadecimal, number_of, text_of
 from gate_app.supervision.phones import Phones
 from gate_app.supervision.pins import Supervisors
-from gate_app.supervision.screens import Role, Screen, Screens
+from gate_app.supervision.screens import OWNER, Role, Screen, Screens
 from gate_app.supervision.search import search
 from gate_app.supervision.volume import Volume
 from gate_app.words import say
@@ -65,6 +65,8 @@ class Desk:
     """The telephones that read tickets; None where no gate runs."""
     typed: TypedPage | None = None
     """What scanners type into the gate's own page goes there."""
+    enrol: Callable[[str, str, str], Answer] | None = None
+    """Enrols the running gate, by address, code and name; None where no gate runs."""
     address: str = ""
     """Where others find the screens; empty where there are none."""
     _info_until: int = field(default=0, init=False)
@@ -76,6 +78,8 @@ class Desk:
             raise NotFound(say("desk.unknown"), code="unknown_action")
         if known.supervisor and screen.role is not Role.SUPERVISOR:
             raise Forbidden(say("desk.supervisors_only"), code="supervisors_only")
+        if known.owner and screen is not OWNER:
+            raise Forbidden(say("desk.supervisors_only"), code="supervisors_only")
         if screen.role is Role.READER and not known.reader:
             raise Forbidden(say("phone.only_reads"), code="only_reads")
         return known.does(self, fields, screen)
@@ -85,6 +89,12 @@ class Desk:
         if self._info_until and self.time.monotonic_ms() >= self._info_until:
             self._look_only(on=False)
         return bool(self._info_until)
+
+    def take_identity(self, fields: Fields, _screen: Screen) -> Answer:
+        """Makes the running gate a device of an organisation."""
+        if self.enrol is None:
+            raise Conflict(say("enrolling.already"), code="enrolled_already")
+        return self.enrol(*(text_of(fields, name) for name in ("url", "code", "name")))
 
     # What stewards do without a PIN.
 
@@ -273,7 +283,7 @@ class Desk:
         return entry.event, entry.ticket_id
 
     def _zone(self, event: int, number: object) -> int:
-        """The number of a zone that is counted, 0 for the whole house. Raises NotFound."""
+        """The number of a zone that is counted, 0 for the whole venue. Raises NotFound."""
         snapshot = self.roster.snapshots.get(event)
         if snapshot is None:
             raise NotFound(say("desk.gone"), code="no_tickets")
@@ -333,6 +343,8 @@ class Action:
     does: Callable[[Desk, Fields, Screen], Answer]
     supervisor: bool = False
     """Whether only a supervisor's screen offers it."""
+    owner: bool = False
+    """Whether only a command of this machine does it."""
     reader: bool = False
     """Whether a telephone that reads tickets does it, too."""
 
@@ -357,6 +369,7 @@ _ACTIONS = {
     "correct": Action(Desk.correct, supervisor=True),
     "train": Action(Desk.train, supervisor=True),
     "stand": Action(Desk.stand_at, supervisor=True),
+    "enrol": Action(Desk.take_identity, supervisor=True, owner=True),
     "pair": Action(screen_desk.pair, supervisor=True),
     "paired": Action(screen_desk.paired, supervisor=True),
     "unpair": Action(screen_desk.unpair, supervisor=True),

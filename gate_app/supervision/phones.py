@@ -13,6 +13,8 @@ from shared.errors import Conflict, Forbidden, SettingsError
 
 MOST_PHONES = 6
 ENDING_S = 3.0
+ANY_PHONE = "phone"
+"""What is said of a gate that waits for its first telephone is said under this name."""
 
 OpenReader = Callable[[str], SentPictures]
 """Opens the reader of this name. Raises DeviceError."""
@@ -63,6 +65,7 @@ class Phones:
         """Opens the encrypted way to the pages; None where a gate has no pages."""
         self.way: Callable[[], SecureWay | None] = lambda: None
         """The encrypted way, once it is open."""
+        self._awaited = False
         self._lanes: dict[str, PhoneLane] = {}
         self._changing = threading.Lock()
 
@@ -98,6 +101,11 @@ class Phones:
         """The readers that are open."""
         return [lane.reader.name for lane in list(self._lanes.values())]
 
+    def begin(self, *, awaited: bool = False) -> None:
+        """Opens the lanes of those paired before; `awaited`: nobody reads at this gate until a telephone comes."""
+        self._awaited = awaited
+        self.tidy()
+
     def tidy(self) -> None:
         """Opens the lanes of telephones that were paired, and ends those whose pairing is over."""
         with self._changing:
@@ -107,6 +115,7 @@ class Phones:
             for number in paired.keys() - self._lanes.keys():
                 if len(self._lanes) < MOST_PHONES:
                     self._begin(paired[number])
+        self._tell(ANY_PHONE, say("phone.none_yet") if self._awaited and not self._lanes else None)
 
     def close(self) -> None:
         """Ends all lanes; the telephones stay paired."""

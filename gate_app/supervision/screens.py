@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import threading
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
 from enum import StrEnum
@@ -24,9 +23,13 @@ NAMES_MS = 60 * 60_000
 """How long a screen shows names after a supervisor's PIN."""
 _KEY = "screen_key"
 _ALL = "SELECT id, role, paired_at, until, names_until, name, direction FROM screens"
-_KEEP = """
-    INSERT OR REPLACE INTO screens (id, role, paired_at, until, names_until, name, direction)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+_KEEP = "UPDATE screens SET until = ?, names_until = ? WHERE id = ?"
+# One statement: of two browsers that show one link only one is the first, and no two readers have one number.
+_CLAIM = """
+    INSERT INTO screens (id, role, paired_at, until, names_until, name, direction)
+    VALUES (?1, ?2, ?3, ?4, ?5, CASE ?2 WHEN 'reader'
+        THEN trim('phone ' || (SELECT 1 + count(*) FROM screens WHERE role = 'reader') || ' ' || ?6) ELSE '' END, ?7)
+    ON CONFLICT (id) DO NOTHING RETURNING name
 """
 
 
@@ -69,7 +72,6 @@ class Screens:
         self._entropy = entropy
         self._now = now
         self._key = self._kept_key()
-        self._pairing = threading.Lock()
         rows = database.connection.execute(_ALL).fetchall()
         self._known = {row[0]: Screen(row[0], Role(row[1]), *row[2:]) for row in rows}
 
@@ -87,11 +89,12 @@ class Screens:
         number, role, until, *told = body.split(".")
         if self._now() >= int(until):
             raise Forbidden(say("pairing.too_late"), code="link_expired")
-        # Two browsers that show one link at the same moment must not both be the first.
-        with self._pairing:
-            if number in self._known:
-                raise Forbidden(say("pairing.used"), code="link_used")
-            self._keep(self._reader(number, *told) if told else self._screen(number, Role(role)))
+        screen = self._reader(number, *told) if told else self._screen(number, Role(role))
+        with self._database.writing() as connection:
+            first = connection.execute(_CLAIM, astuple(screen)).fetchone()
+        if first is None:
+            raise Forbidden(say("pairing.used"), code="link_used")
+        self._known[number] = replace(screen, name=first[0])
         return f"{number}.{self._signature('screen', number)}"
 
     def of(self, kept: str) -> Screen | None:
@@ -103,7 +106,7 @@ class Screens:
 
     def paired(self) -> list[Screen]:
         """The screens that are paired now, newest first."""
-        alive = [screen for screen in self._known.values() if self._now() < screen.until]
+        alive = [screen for screen in list(self._known.values()) if self._now() < screen.until]
         return sorted(alive, key=lambda screen: -screen.paired_at)
 
     def remove(self, number: str) -> None:
@@ -124,15 +127,14 @@ class Screens:
         return Screen(number, role, self._now(), self._now() + SCREEN_MS)
 
     def _reader(self, number: str, direction: str, name: str) -> Screen:
-        """Readers are numbered for good: what one of them read is never taken for another's."""
-        nth = 1 + sum(screen.role is Role.READER for screen in self._known.values())
-        called = f"phone {nth} {bytes.fromhex(name).decode()}".strip()
+        """Readers are numbered for good, when they are kept: what one of them read is never taken for another's."""
+        called = bytes.fromhex(name).decode()
         return Screen(number, Role.READER, self._now(), self._now() + READER_MS, name=called, direction=direction)
 
     def _keep(self, screen: Screen) -> None:
-        self._known = {**self._known, screen.id: screen}
+        self._known[screen.id] = screen
         with self._database.writing() as connection:
-            connection.execute(_KEEP, astuple(screen))
+            connection.execute(_KEEP, (screen.until, screen.names_until, screen.id))
 
     def _kept_key(self) -> bytes:
         kept = self._database.get(_KEY)

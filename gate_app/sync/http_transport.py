@@ -47,7 +47,7 @@ def _bounded(response: requests.Response) -> bytes:
     for chunk in response.iter_content(_CHUNK):
         size += len(chunk)
         if size > MAX_MESSAGE_BYTES:
-            raise TooLarge("The response is larger than any from the server. It was discarded.")
+            raise TooLarge("The response is larger than anything the server sends. It was discarded.")
         chunks.append(chunk)
     return b"".join(chunks)
 

@@ -145,5 +145,5 @@ def _open_line(path: Path, baud: int) -> int:
         set_up(descriptor, SPEEDS[baud])
     except (OSError, termios.error) as why:
         os.close(descriptor)
-        raise DeviceError(NAME, f"{path} is no serial line.", "Name another under [osdp], at = “…”.") from why
+        raise DeviceError(NAME, f"{path} is not a serial port.", "Name another under [osdp], at = “…”.") from why
     return descriptor

@@ -73,7 +73,7 @@ class OsdpBarrier:
     def open(self) -> "OsdpBarrier":
         """Takes the line; the barrier stays shut. Raises DeviceError."""
         if self._options.output is None or self._options.fail is None:
-            happened = "It is not said on which output the barrier is, or what it does without power."
+            happened = "The settings do not say which output the barrier is on, or what it does without power."
             remedy = 'Add output and fail ("safe" or "secure") under [osdp] in the settings.'
             raise DeviceError(NAME, happened, remedy)
         self._bus = take(self._options)

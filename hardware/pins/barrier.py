@@ -52,7 +52,7 @@ class RelayBarrier:
     def open(self) -> "RelayBarrier":
         """Takes the pins; the barrier stays shut unless there is an emergency. Raises DeviceError."""
         if self._pins.relay is None or self._pins.fail is None:
-            happened = "No relay is wired, or it is not said what the barrier does without power."
+            happened = "The settings name no relay, or do not say what the barrier does without power."
             raise DeviceError(
                 BARRIER, happened, 'Add relay and fail ("safe" or "secure") under [pins] in the settings.'
             )

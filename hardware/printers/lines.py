@@ -109,7 +109,7 @@ def _open_device(path: Path, baud: int, name: str) -> Line:
         raise other(name, f"{path} cannot be opened ({why.strerror}).") from why
     if not stat.S_ISCHR(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise other(name, f"{path} is no device.")
+        raise other(name, f"{path} is not a device.")
     if os.isatty(descriptor):
         _set_up(descriptor, baud, path, name)
     return Descriptor(descriptor, name, lambda: os.close(descriptor))
@@ -120,7 +120,7 @@ def _set_up(descriptor: int, baud: int, path: Path, name: str) -> None:
         set_up(descriptor, SPEEDS[baud])
     except (OSError, termios.error) as why:
         os.close(descriptor)
-        raise other(name, f"{path} is no serial line that can be used ({why}).") from why
+        raise other(name, f"{path} is not a usable serial port ({why}).") from why
 
 
 def _group(path: Path) -> str:

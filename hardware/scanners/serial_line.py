@@ -38,5 +38,5 @@ def _open(path: Path, baud: int, name: str) -> SerialLine:
         set_up(descriptor, SPEEDS[baud])
     except (OSError, termios.error) as why:
         os.close(descriptor)
-        raise DeviceError(name, f"{path} is no serial line.", 'Name another in the settings, source = "…".') from why
+        raise DeviceError(name, f"{path} is not a serial port.", 'Name another in the settings, source = "…".') from why
     return SerialLine(descriptor)

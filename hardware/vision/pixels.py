@@ -11,6 +11,7 @@ from hardware.ports import DeviceError
 Image = NDArray[np.uint8]
 
 LARGEST_IMAGE = 100_000_000
+BARELY_SEEN = 12
 
 
 class DamagedFrame(Exception):
@@ -58,11 +59,30 @@ def _uncompressed(content: Image, way: int) -> Image:
     return np.asarray(pixels, dtype=np.uint8)
 
 
+def colours(pixels: Image) -> tuple[Image, ...]:
+    """Red, green and blue alone: a code may be printed in a colour that is as bright as its paper."""
+    if pixels.ndim == 2 or pixels.shape[2] != 3:
+        return ()
+    return tuple(np.ascontiguousarray(pixels[:, :, one]) for one in range(3))
+
+
 def on_white(pixels: Image) -> Image:
-    """Puts an image with transparency on white; codes are often saved as black on transparent."""
+    """Puts an image with transparency on white; codes are often saved as black on transparent.
+
+    On black if nothing is seen on white: such as a code for dark pages, saved as white on transparent.
+    """
     opacity = pixels[:, :, 3].astype(np.float32) / 255
     ink = cv2.cvtColor(pixels, cv2.COLOR_BGRA2GRAY).astype(np.float32)
-    return np.asarray(ink * opacity + 255 * (1 - opacity), dtype=np.uint8)
+    shown = ink * opacity + 255 * (1 - opacity)
+    return np.asarray(shown if np.ptp(shown) > BARELY_SEEN else ink * opacity, dtype=np.uint8)
+
+
+def shrunk(image: Image, scale: float) -> Image:
+    """The image in a smaller size; a line of pixels stays one, however thin it becomes."""
+    if scale == 1:
+        return image
+    rows, columns = (max(1, round(side * scale)) for side in image.shape)
+    return np.asarray(cv2.resize(image, (columns, rows), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def load(path: Path) -> Image:

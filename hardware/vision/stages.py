@@ -8,7 +8,7 @@ import numpy as np
 import zxingcpp
 from pyzbar import pyzbar
 
-from hardware.vision.pixels import Image
+from hardware.vision.pixels import Image, shrunk
 
 Enhance = Callable[[Image], Image]
 Corners = tuple[tuple[int, int], ...]
@@ -160,9 +160,7 @@ def fallback(image: Image, area: Area | None) -> Stage:
     """Reads with the second decoder, for the few codes that only it can read."""
     part = image[area] if area else image
     scale = min(1.0, (MOST_PIXELS_ZBAR / part.size) ** 0.5)
-    if scale < 1:
-        part = np.asarray(cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    return read_zbar(np.ascontiguousarray(part)).moved(scale, *origin(area))
+    return read_zbar(np.ascontiguousarray(shrunk(part, scale))).moved(scale, *origin(area))
 
 
 def distinct(found: Iterable[Found]) -> tuple[Found, ...]:

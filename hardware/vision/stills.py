@@ -24,7 +24,7 @@ from hardware.vision.fronts import (
     placed,
     sharper,
 )
-from hardware.vision.pixels import Image, grey, load
+from hardware.vision.pixels import Image, colours, grey, load, shrunk
 from hardware.vision.stages import (
     ENHANCEMENTS,
     MOST_PIXELS,
@@ -49,7 +49,7 @@ END = 0.6
 # In pixels: narrower than the shade of a railing.
 SHADE_WINDOWS = (21, 43)
 BENDS = (0.6, 0.95, 1.25)
-FLATTENED, LEVELLED, UNBENT = "flattened", "levelled", "unbent"
+FLATTENED, LEVELLED, UNBENT, COLOURED = "flattened", "levelled", "unbent", "coloured"
 
 
 @dataclass
@@ -57,6 +57,7 @@ class _Reading:
     """What was read of a picture so far, and how much was looked at for it."""
 
     image: Image
+    colours: tuple[Image, ...] = ()
     spent: int = 0
     found: dict[str, Found] = field(default_factory=dict)
     stage: str = FIRST_STAGE
@@ -115,7 +116,7 @@ def decode_image(path: Path) -> Decoded:
 def decode_still(pixels: Image) -> Decoded:
     """All codes of one picture: stage after stage until everything that looks like a code is read, or time is over."""
     image = grey(pixels)
-    reading = _Reading(image)
+    reading = _Reading(image, colours(pixels))
     for name, stage in _stages(reading):
         reading.take(name, stage)
         if reading.over:
@@ -134,6 +135,8 @@ def _stages(reading: _Reading) -> Iterator[tuple[str, Stage]]:
     if not reading.complete:
         yield from _hidden(reading)
     if not reading.found:
+        for colour in reading.colours:
+            yield COLOURED, read_zxing(colour)
         yield LAST_STAGE, fallback(image, None)
 
 
@@ -149,7 +152,7 @@ def _whole(reading: _Reading) -> Iterator[tuple[str, Stage]]:
     """
     image = reading.image
     for scale in (1.0, *HALVES):
-        part = _scaled(image, scale)
+        part = shrunk(image, scale)
         if part.size < FEWEST_PIXELS and scale < 1:
             return
         if scale < 1:
@@ -249,24 +252,18 @@ def _hidden(reading: _Reading) -> Iterator[tuple[str, Stage]]:
 def _views(image: Image) -> Iterator[tuple[Image, float]]:
     """The picture in the sizes in which patterns are looked for, in light and in dark print."""
     for scale in dict.fromkeys((_scale_to(image, MOST_PIXELS), _scale_to(image, 4 * MOST_PIXELS))):
-        seen = _scaled(image, scale)
+        seen = shrunk(image, scale)
         for view in (seen, flattened(seen), 255 - seen):
             yield np.asarray(view, np.uint8), scale
 
 
 def _bounded(image: Image) -> tuple[Image, float]:
     scale = _scale_to(image, MOST_PIXELS)
-    return _scaled(image, scale), scale
+    return shrunk(image, scale), scale
 
 
 def _scale_to(image: Image, pixels: int) -> float:
     return min(1.0, float((pixels / image.size) ** 0.5))
-
-
-def _scaled(image: Image, scale: float) -> Image:
-    if scale == 1:
-        return image
-    return np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _placed(stage: Stage, scale: float) -> Stage:
@@ -285,7 +282,7 @@ def _as_it_is(image: Image) -> Image:
 
 def flattened(image: Image) -> Image:
     """For shadows and reflections: everything relative to the paper around it, as bright as the lightest nearby."""
-    small = cv2.resize(image, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+    small = shrunk(image, 0.25)
     size = max(5, round(max(small.shape) / 24)) | 1
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
     light = cv2.GaussianBlur(cv2.dilate(small, kernel), (0, 0), size / 3)

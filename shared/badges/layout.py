@@ -118,7 +118,7 @@ def read_layout(text: str) -> Layout:
 def _read_area(number: int, table: object) -> Area:
     where = f"Area {number}"
     if not isinstance(table, dict):
-        raise _wrong(f"{where} is no table: begin it with [[area]].")
+        raise _wrong(f"{where} is not a table: begin it with [[area]].")
     _check_names(where, table, {field.name for field in fields(Area)})
     try:
         kind, align = AreaKind(table.get("kind", "text")), Align(table.get("align", "left"))

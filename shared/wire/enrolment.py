@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hmac
+from base64 import b32decode, b32encode
+from binascii import Error as NotBase32
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -18,6 +20,11 @@ _SECRET_BYTES, _FINGERPRINT_BYTES = 10, 5
 _LENGTH, _GROUP = 28, 4
 _CHECK_BITS = 20
 _MISTAKEN = str.maketrans("ILO", "110")
+_BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_TO_SIGNS, _TO_BASE32 = str.maketrans(_BASE32, ALPHABET), str.maketrans(ALPHABET, _BASE32)
+_ADDRESS_CHECK_BYTES = 3
+_FEWEST_OF_AN_ADDRESS = 7
+LONGEST_ADDRESS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +36,35 @@ class Code:
     secret: bytes
     fingerprint: bytes
 
-    @property
-    def scanned(self) -> str:
-        """The text for the QR code: letters and digits only, which survive every keyboard layout."""
-        return self.text.replace("-", "")
+    def shown(self, address: str) -> str:
+        """The text for the QR code, with the server's address: letters and digits survive every keyboard layout."""
+        signs = self.text.replace("-", "")
+        content = address.encode()
+        if not 0 < len(content) <= LONGEST_ADDRESS:
+            return signs
+        return signs + b32encode(content + self._check_of(content)).decode().rstrip("=").translate(_TO_SIGNS)
+
+    def address_in(self, signs: str) -> str | None:
+        """The server's address that follows the code itself; None if it is not whole."""
+        base32 = signs.translate(_TO_BASE32)
+        try:
+            content = b32decode(base32 + "=" * (-len(base32) % 8))
+            address = content[:-_ADDRESS_CHECK_BYTES].decode()
+        except (NotBase32, UnicodeDecodeError):
+            return None
+        return address if address and self.shown(address).endswith(signs) else None
+
+    def _check_of(self, address: bytes) -> bytes:
+        return sha256(b"gatehouse:enrolment-address:1\x00" + self.id + address).digest()[:_ADDRESS_CHECK_BYTES]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a gate's reader reads of an enrolment code: the code, and where its server is."""
+
+    code: Code
+    address: str
+    """Empty where somebody typed the code alone."""
 
 
 def new_code(entropy: Entropy, server_public: bytes) -> Code:
@@ -40,9 +72,30 @@ def new_code(entropy: Entropy, server_public: bytes) -> Code:
     return _code(entropy(_SECRET_BYTES) + fingerprint(server_public))
 
 
+def is_offer(text: str) -> bool:
+    """Whether this looks like an enrolment code, so that it is worth saying what is wrong with it."""
+    return _bare(text).startswith(PREFIX)
+
+
 def parse(text: str) -> Code:
     """Parses a typed or scanned code. Raises InvalidRequest, which says what is wrong."""
+    return offered(text).code
+
+
+def offered(text: str) -> Offer:
+    """Parses a code with the server's address, if that is there. Raises InvalidRequest, which says what is wrong."""
     signs = _signs(text)
+    code, rest = _of_signs(signs[:_LENGTH]), signs[_LENGTH:]
+    address = code.address_in(rest) if rest else ""
+    if address is None:
+        raise InvalidRequest(
+            f"This enrolment code has {len(signs)} characters after {PREFIX}; it needs {_LENGTH}. Type it again,"
+            " or show the picture once more."
+        )
+    return Offer(code, address)
+
+
+def _of_signs(signs: str) -> Code:
     number = 0
     for sign in signs:
         number = number << 5 | ALPHABET.index(sign)
@@ -52,14 +105,18 @@ def parse(text: str) -> Code:
     return _code(content)
 
 
+def _bare(text: str) -> str:
+    return "".join(normalise(text).upper().split()).replace("-", "")
+
+
 def _signs(text: str) -> str:
-    signs = "".join(normalise(text[:200]).upper().split()).replace("-", "")
+    signs = _bare(text)
     if not signs.startswith(PREFIX):
         raise InvalidRequest(f"This is not an enrolment code: those begin with {PREFIX}. The admin page shows it.")
     signs = signs[len(PREFIX) :].translate(_MISTAKEN)
-    if len(signs) != _LENGTH:
+    if len(signs) < _LENGTH or 0 < len(signs) - _LENGTH < _FEWEST_OF_AN_ADDRESS:
         raise InvalidRequest(
-            f"This enrolment code has {len(signs)} signs after {PREFIX}; there must be {_LENGTH}. Type it again."
+            f"This enrolment code has {len(signs)} characters after {PREFIX}; it needs {_LENGTH}. Type it again."
         )
     strange = sorted(set(signs) - set(ALPHABET))
     if strange:

@@ -10,7 +10,9 @@ from playwright.sync_api import Page, expect
 from gate_app.screen.feed import Feed
 from gate_app.screen.live_pictures import LivePictures
 from gate_app.screen.server import ScreenServer
+from gate_app.words import TEXTS
 from hardware.ports import Hint
+from shared.words.wording import LANGUAGES, wording
 from tests.browser.gate_camera import CameraAtTheDoor
 from tests.browser.gate_scenes import (
     SCENES,
@@ -86,6 +88,33 @@ def test_test_mode_is_clearly_marked(screen: Page, feed: Feed) -> None:
     expect(screen.locator("h1")).to_have_text("TEST OK")
     feed.show(already_used(mode="test"))
     expect(screen.locator("#test-word")).to_be_visible()
+
+
+WHOLE_WORDS = """() => {
+  const text = document.getElementById("link-words").firstChild, lines = [];
+  for (const word of text.data.matchAll(/\\S+/g)) {
+    const range = document.createRange();
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    lines.push(range.getClientRects().length);
+  }
+  return lines.every((count) => count === 1) && document.documentElement.scrollWidth <= innerWidth;
+}"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_smallest_screen_breaks_no_word_of_the_network(screen: Page, feed: Feed, language: str) -> None:
+    offline(feed)
+    screen.set_viewport_size({"width": 320, "height": 568})
+    screen.goto(f"{screen.url}?lang={language}")
+    expect(screen.locator("#link-words")).to_have_text(wording(TEXTS, language)("screen.offline"))
+    assert screen.evaluate(WHOLE_WORDS)
+
+
+def test_a_gate_that_is_not_ready_is_not_said_to_scan_on(screen: Page, feed: Feed) -> None:
+    feed.status({"ready": False, "not_ready": "This gate is not enrolled", "online": False})
+    expect(screen.locator("#heading")).to_have_text("Not ready")
+    expect(screen.locator("#link-words")).to_have_text("Offline")
 
 
 def test_an_offline_gate_says_so_and_continues(screen: Page, feed: Feed) -> None:

@@ -114,7 +114,7 @@ def test_a_steward_finds_a_seat_looks_and_lets_the_guest_in(steward: Page, gate:
 def test_names_need_a_supervisor_and_then_are_searched(steward: Page, gate: StaffedGate) -> None:
     steward.goto(f"{gate.server.address}desk")
     find(steward, "okonkwo")
-    expect(steward.get_by_text("No ticket fits")).to_be_visible()
+    expect(steward.get_by_text("No ticket matches")).to_be_visible()
     steward.get_by_role("button", name="Show names").click()
     enter_pin(steward, "000000")
     expect(steward.get_by_text("The PIN is wrong")).to_be_visible()

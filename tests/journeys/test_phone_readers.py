@@ -24,6 +24,7 @@ from tests.services.browser import launched
 from tests.unit.hardware.images import code, held_up, room
 
 TIMEOUT_S = 30.0
+READERS = ("--reader", "phone", "--reader", "fake")
 PHONE = {"width": 390, "height": 844}
 FRAMES_OF_A_GUEST = 20
 FITS = """() => {
@@ -43,7 +44,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def gate(home: Path) -> Iterator[str]:
     """The address of a running gate's screen."""
-    command = [sys.executable, "-m", "gate_app", "run", "--reader", "fake", "--screen", "0", "--home", str(home)]
+    command = [sys.executable, "-m", "gate_app", "run", *READERS, "--screen", "0", "--home", str(home)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         yield wait_for_line(process, "The gate's screen").split()[-1]
         process.terminate()
@@ -163,10 +164,12 @@ def test_a_lost_telephone_is_ended_by_a_command(
     number = json.loads(typed(home, "screens").stdout.splitlines()[0])["id"]
     assert typed(home, "screens", "--remove", number).stdout == ""
     expect(page.get_by_text("This telephone is no reader of this gate")).to_be_visible()
+    # Its camera films on and on: how often it read until now depends on the machine.
+    before = admitted_at(home)
     with (home / "scanner").open("w") as scanner:
         scanner.write(f"{a_code(2)}\n")
-    presentations(home, 2)
-    assert admitted_at(home) == [("phone 1", "admitted"), ("fake", "admitted")]
+    presentations(home, len(before) + 1)
+    assert (before[0], admitted_at(home)) == (("phone 1", "admitted"), [*before, ("fake", "admitted")])
 
 
 def test_a_telephone_that_vanishes_is_said_and_the_gate_goes_on(

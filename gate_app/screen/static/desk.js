@@ -172,9 +172,15 @@ function drawSituation(now) {
   press("doors", open, open ? WORDS.doors_close : WORDS.doors_open);
   press("train", now.training, now.training ? WORDS.train_stop : WORDS.train_start);
   byId("stand-part").hidden = now.gates.length < 2;
-  if (document.activeElement !== byId("gates")) {
-    byId("gates").replaceChildren(...now.gates.map((gate) => new Option(gate, gate, false, gate === now.gate)));
-  }
+  drawGates(now.gates, now.gate);
+}
+
+// Drawn again only once the gate stands elsewhere: what somebody has chosen meanwhile stays chosen.
+function drawGates(gates, current) {
+  const drawn = JSON.stringify([gates, current]);
+  if (byId("gates").dataset.drawn === drawn) return;
+  byId("gates").dataset.drawn = drawn;
+  byId("gates").replaceChildren(...gates.map((gate) => new Option(gate, gate, false, gate === current)));
 }
 
 function screenLine(screen) {
@@ -263,6 +269,7 @@ if (IS_SUPERVISOR) {
   });
   byId("pair-supervisor").addEventListener("click", () => withPin(byId("pair-supervisor").textContent, "pair", { role: "supervisor" }, { then: drawLink }));
 }
+for (const each of document.querySelectorAll("[data-waits]")) each.disabled = false; // they were disabled for want of this script
 listen();
 trying(refresh);
 setInterval(() => { if (!document.hidden) trying(refresh); }, LATEST_EVERY_MS);

@@ -123,7 +123,8 @@ function drawCondition(view) {
   place = [now.event, gate].filter(Boolean).join(" · ");
   known = now.inside !== "";
   byId("link").dataset.online = now.online ? "yes" : "no";
-  setText("link-words", now.online ? WORDS.online : WORDS.offline);
+  const network = now.online ? WORDS.online : ready ? WORDS.offline : WORDS.offline_idle;
+  setText("link-words", network);
   setShown("test-band", now.test);
   setText("admitted", String(view.admitted));
   setText("refused", String(view.refused));
@@ -134,7 +135,7 @@ function drawCondition(view) {
   setText("fact-inside", now.inside);
   setText("fact-others", now.heard);
   setText("fact-list", now.heard);
-  setText("fact-network", now.online ? WORDS.online : WORDS.offline);
+  setText("fact-network", network);
   for (const id of ["fact-others-cell", "fact-list-cell"]) byId(id).classList.toggle("watch", now.snapshot_old);
   byId("fact-network-cell").classList.toggle("watch", !now.online);
   byId("unsent-cell").classList.toggle("watch", now.unsent > 0 && !now.online);

@@ -99,8 +99,8 @@ def page(folder: Path) -> Stand:
     return Stand(reader, None, "lane")
 
 
-NOT_SET = {"phone": phone, "page": page}
-"""Readers that no settings open."""
+NOT_SET = {"page": page}
+"""A reader that no settings open."""
 STANDS = {
     **NOT_SET,
     ReaderKind.FAKE: fake,
@@ -108,6 +108,7 @@ STANDS = {
     ReaderKind.CAMERA: video,
     ReaderKind.USB: usb,
     ReaderKind.SERIAL: serial,
+    ReaderKind.PHONE: phone,
 }
 
 

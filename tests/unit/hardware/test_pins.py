@@ -200,7 +200,7 @@ def test_what_is_not_wired_is_said_and_the_rest_is_let_go(kinds: tuple[str, ...]
 
 
 def test_a_barrier_without_a_relay_is_an_error() -> None:
-    with pytest.raises(DeviceError, match="No relay is wired"):
+    with pytest.raises(DeviceError, match="name no relay"):
         open_barrier("relay", SignalOptions(PinOptions(relay=5)))
     opened: Any = open_barrier("relay", SignalOptions(GATE))
     assert isinstance(opened, Barrier)

@@ -267,7 +267,7 @@ class TestSerial:
 
     def test_a_file_is_no_serial_line(self, tmp_path: Path) -> None:
         (tmp_path / "notes.txt").write_text("")
-        with pytest.raises(DeviceError, match="is no serial line"):
+        with pytest.raises(DeviceError, match="is not a serial port"):
             serial_scanner(str(tmp_path / "notes.txt"), 9600, time.monotonic_ns).open()
 
 

@@ -12,10 +12,11 @@ from hardware.vision.alignment import squares_of
 from hardware.vision.decoder import Decoder
 from hardware.vision.finders import finders, triples
 from hardware.vision.fronts import candidates
-from hardware.vision.pixels import Image
+from hardware.vision.pixels import Image, grey
 from hardware.vision.stages import read_zxing
 from hardware.vision.stills import decode_still
 from scripts.benchmarking.hard_codes import ticket_text
+from tests.unit.hardware.images import code as printed
 
 TEXT = ticket_text(4_711)
 SIZE = (960, 720)
@@ -192,3 +193,25 @@ def test_a_place_without_codes_has_neither_patterns_of_a_code_nor_texts() -> Non
         found = finders(empty)
         assert triples(found) == []
         assert [one for one in candidates(empty, found, 4) if one.mapping is not None] == []
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5_000), (5_000, 1), (3, 20_000), (7, 7), (20, 30, 4), (2, 9_000, 3)])
+def test_a_picture_of_a_line_or_a_dot_has_no_code_and_is_no_error(shape: tuple[int, ...]) -> None:
+    picture = np.random.default_rng(8).integers(0, 256, shape).astype(np.uint8)
+    assert decode_still(picture).codes == ()
+    assert Decoder().frame(picture).codes == ()
+
+
+@pytest.mark.parametrize("ink", [0, 255], ids=["for light pages", "for dark pages"])
+def test_a_code_that_was_saved_without_its_paper_is_read(ink: int) -> None:
+    opacity = 255 - printed(TEXT, 4)
+    picture = np.dstack([np.full_like(opacity, ink)] * 3 + [opacity])
+    assert decode_still(picture).codes == (TEXT,)
+
+
+def test_a_code_in_a_colour_as_bright_as_its_paper_is_read() -> None:
+    dark = printed(TEXT, 6) == 0
+    picture = np.where(dark[..., None], (0, 130, 0), (0, 0, 255)).astype(np.uint8)
+    assert np.ptp(grey(picture)) < 2
+    seen = decode_still(picture)
+    assert (seen.codes, seen.stage) == ((TEXT,), "coloured")

@@ -145,7 +145,12 @@ def test_an_answer_is_signed_like_this(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", REQUESTS["enrolments"], ids=named)
 def test_an_enrolment_goes_like_this(case: dict[str, Any]) -> None:
     code = enrolment.parse(case["text"])
-    assert (code.secret.hex(), code.id.hex(), code.scanned) == (case["secret"], case["id"], case["scanned"])
+    assert (code.secret.hex(), code.id.hex(), code.shown(case["address"])) == (
+        case["secret"],
+        case["id"],
+        case["shown"],
+    )
+    assert enrolment.offered(case["shown"]) == enrolment.Offer(code, case["address"])
     secret, device, server, nonce = (
         bytes.fromhex(case[name]) for name in ("secret", "device_public", "server_public", "nonce")
     )

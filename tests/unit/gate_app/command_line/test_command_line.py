@@ -344,7 +344,7 @@ def test_an_export_says_what_it_wrote(type_: Type, home: Path) -> None:
     assert type_("export", "roster", str(file)).line == {"file": str(file), "content": "roster", "lines": 5}
     again = type_("export", "roster", str(file))
     assert (again.status, again.out) == (1, "")
-    assert "exists already" in again.err
+    assert "already exists" in again.err
 
 
 @pytest.mark.parametrize("arguments", [("journal", "evening.xlsx"), ("seats", "evening.csv"), ("journal",)])

@@ -45,7 +45,10 @@ def test_nothing_is_described_that_does_not_exist() -> None:
     listed = re.findall(r"^- `([a-z-]+)`:((?:.|\n  )*)", described(), re.MULTILINE)
     claimed = {(name, option) for name, text in listed for option in re.findall(r"`(--[a-z-]+)", text)}
     assert claimed
-    assert claimed <= set(options())
+    opposites = {
+        (name, other) for name, one in COMMANDS.items() for each in one.params for other in each.secondary_opts
+    }
+    assert claimed <= set(options()) | opposites
 
 
 def test_every_reader_is_described() -> None:

@@ -62,7 +62,7 @@ def test_a_spreadsheet_does_not_run_a_guests_name(gate: GateAtHome) -> None:
 
 
 def test_a_file_that_is_there_is_never_touched(gate: GateAtHome) -> None:
-    with pytest.raises(Conflict, match="exists already"):
+    with pytest.raises(Conflict, match="already exists"):
         write(Home(gate.folder), Content.JOURNAL, gate.folder / "gate.db")
     assert len(gate.presentations()) == 3
 

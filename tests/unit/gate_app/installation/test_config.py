@@ -49,6 +49,7 @@ def test_the_samples_of_devices_are_read(tmp_path: Path) -> None:
         ("[pins]\nblue = 5", "pins.blue"),
         ('[[readers]]\nkind = "usb"\nlayout = "cherokee"', "readers.0.layout"),
         ('[[readers]]\nkind = "serial"\nbaud = 9601', "readers.0.baud"),
+        ('[[readers]]\nkind = "phone"\ndirection = "exit"', "said when it is paired"),
         ('[[readers]]\nkind = "camera"\nregion = [50, 0, 60, 100]', "region is left, top, width and height"),
     ],
 )

@@ -166,25 +166,6 @@ def test_the_link_works_once_and_not_for_long(door: Door) -> None:
     assert door.browser().post("/pair", json={"token": late}).json["error"]["code"] == "link_expired"
 
 
-def test_two_browsers_with_one_link_at_the_same_moment_are_one_reader(door: Door) -> None:
-    for _ in range(5):
-        token = door.desk.perform("pair", {"role": "reader"}, OWNER)["token"]
-        together, given = threading.Barrier(4), []
-
-        def redeem(token: str = token, together: Any = together, given: Any = given) -> None:
-            together.wait(20)
-            with_cookie = door.browser().post("/pair", json={"token": token})
-            given.append(with_cookie.status_code)
-
-        browsers = [threading.Thread(target=redeem) for _ in range(4)]
-        for browser in browsers:
-            browser.start()
-        for browser in browsers:
-            browser.join(20)
-        assert sorted(given) == [200, 403, 403, 403]
-        door.desk.perform("unpair", {"screen": door.readers()[0]["id"]}, OWNER)
-
-
 def test_whoever_is_not_paired_sends_no_picture(door: Door) -> None:
     assert door.photographed(door.browser(), a_code(1)).status_code == 403
     steward = door.browser()
@@ -251,6 +232,21 @@ def test_it_is_paired_after_a_restart_of_the_gate(door: Door) -> None:
     assert door.phones.names() == []
     door.phones.tidy()
     assert door.scan(browser, a_code(1)).admitted
+
+
+def test_a_gate_that_has_no_other_reader_says_until_one_comes_that_nobody_reads(door: Door) -> None:
+    def missing() -> list[str]:
+        return [words for words in door.feed.view().condition.warnings if "No telephone" in words]
+
+    door.phones.begin(awaited=False)
+    assert missing() == [], "it has a reader of its own"
+    door.phones.begin(awaited=True)
+    assert len(missing()) == 1
+    browser = door.paired()
+    assert missing() == []
+    assert door.scan(browser, a_code(1)).reader == "phone 1"
+    door.desk.perform("unpair", {"screen": door.readers()[0]["id"]}, OWNER)
+    assert len(missing()) == 1
 
 
 def test_an_exit_is_an_exit_whatever_the_gate_is(door: Door) -> None:

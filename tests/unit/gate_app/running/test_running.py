@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from contextlib import ExitStack
@@ -13,7 +14,7 @@ import pytest
 
 from gate_app.installation.config import ReaderSettings
 from gate_app.running import run
-from gate_app.running.opening import being_opened, open_readers
+from gate_app.running.opening import being_opened, open_readers, readers_wanted
 from gate_app.scanning.gathering import ScanOptions
 from gate_app.screen.feed import Feed
 from hardware.fakes import FakeReader
@@ -84,4 +85,22 @@ def test_a_gate_started_by_hand_ends_when_its_camera_is_missing(tmp_path: Path) 
     wanted = (ReaderSettings.model_validate({"kind": "camera", "source": "program:/no/such/camera"}),)
     with ExitStack() as cleanup, pytest.raises(SettingsError, match="There is no camera"):
         open_readers(context, wanted, feed, threading.Event(), cleanup, patient=False)
+    context.close()
+
+
+def test_a_gate_whose_only_reader_is_a_telephone_opens_no_other(tmp_path: Path) -> None:
+    context, feed = a_gate(tmp_path / "home").context, Feed(time.monotonic_ns)
+    with ExitStack() as cleanup:
+        wanted = readers_wanted(context, ("phone",))
+        assert open_readers(context, wanted, feed, threading.Event(), cleanup, patient=False) == []
+    context.close()
+
+
+def test_a_gate_without_the_libraries_for_a_telephones_pictures_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hardware.vision.phone_reader", None)
+    context, feed = a_gate(tmp_path / "home").context, Feed(time.monotonic_ns)
+    with ExitStack() as cleanup, pytest.raises(SettingsError, match=r"requirements/camera\.txt"):
+        open_readers(context, readers_wanted(context, ("phone",)), feed, threading.Event(), cleanup, patient=False)
     context.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,41 @@ def test_a_link_pairs_one_browser_once(screens: Screens) -> None:
     assert screen is not None
     assert screen.role is Role.STEWARD
     assert refusal(screens, link) == "link_used"
+
+
+class Meanwhile:
+    """The gate's clock. While somebody is being paired it is read, and in that moment something else happens."""
+
+    def __init__(self, gate: GateAtHome) -> None:
+        self._gate = gate
+        self.happens: list[Callable[[], object]] = []
+
+    def __call__(self) -> int:
+        while self.happens:
+            self.happens.pop()()
+        return self._gate.hands.true
+
+
+@pytest.mark.parametrize("role", [Role.STEWARD, Role.READER])
+def test_of_two_browsers_that_show_one_link_at_the_same_moment_one_is_paired(gate: GateAtHome, role: Role) -> None:
+    now = Meanwhile(gate)
+    screens = Screens(gate.context.database, chance("screens"), now)
+    link, kept = screens.link(role), list[str]()
+    now.happens.append(lambda: kept.append(screens.pair(link)))
+    assert refusal(screens, link) == "link_used"
+    assert screens.of(kept[0]) in screens.paired()
+    assert len(screens.paired()) == 1
+
+
+def test_two_telephones_that_are_paired_at_the_same_moment_have_two_numbers(gate: GateAtHome) -> None:
+    now = Meanwhile(gate)
+    screens = Screens(gate.context.database, chance("screens"), now)
+    links = [screens.link(Role.READER, name) for name in ("side door", "stairs")]
+    now.happens.append(lambda: screens.pair(links[1]))
+    screens.pair(links[0])
+    names = {"phone 1 stairs", "phone 2 side door"}
+    assert {screen.name for screen in screens.paired()} == names
+    assert {screen.name for screen in opened(gate).paired()} == names
 
 
 def test_a_link_that_nobody_opened_ends_after_ten_minutes(gate: GateAtHome, screens: Screens) -> None:

@@ -79,12 +79,12 @@ def test_the_command_prints_a_line_for_each_guest_and_keeps_the_pictures(tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--people", "0"], "greater than or equal to 1"),
+        (["--people", "0"], "at least 1"),
         (["--size", "640"], "write it as 640x480"),
         (["--size", "9x9"], "choose one from"),
         (["--frames", "/proc/pictures"], "/proc/pictures"),
         (["--frames", "/usr"], "/usr is not empty"),
-        (["--trouble", "many"], "valid integer"),
+        (["--trouble", "many"], "a whole number"),
         (["stray"], "stray"),
     ],
 )
