@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from shared.garbage import seldom_collect
+from shared.words.mistakes import usage_line
 from sync_server.commands import archive, audit, outbox, person, retention
 from sync_server.commands.console import EXIT_USAGE, echo, open_runtime, print_json, report_failure
 from sync_server.plumbing.private_files import OWNER_ONLY
@@ -52,7 +53,7 @@ def _any_role(role: str) -> str:
 
 def _one_of(role: str, roles: tuple[str, ...]) -> str:
     if role not in roles:
-        raise typer.BadParameter(f"{role} is no role; there are {', '.join(roles)}.")
+        raise typer.BadParameter(f"{role} is not a role; choose one of {', '.join(roles)}.")
     return role
 
 
@@ -67,6 +68,15 @@ def _print_version(requested: bool) -> None:
 
         print(metadata.version(DISTRIBUTION))
         raise typer.Exit
+
+
+def _listen_address(text: str | None) -> str | None:
+    from sync_server.config import host_and_port_or_off
+
+    try:
+        return text if text is None else (host_and_port_or_off(text) or text)
+    except ValueError as why:
+        raise typer.BadParameter(f"“{text}” {why}.") from None
 
 
 @app.callback()
@@ -84,7 +94,10 @@ def serve(
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
     processes: Annotated[int, typer.Option(min=1, max=64, help="With PostgreSQL only.")] = 2,
     streams: Annotated[
-        str | None, typer.Option(help="HOST:PORT for live streams, by default the next port; off: another process.")
+        str | None,
+        typer.Option(
+            help="HOST:PORT for live streams, by default the next port; off: another process.", callback=_listen_address
+        ),
     ] = None,
 ) -> None:
     """Run the server until stopped."""
@@ -94,7 +107,11 @@ def serve(
 
 
 @app.command()
-def streams(address: Annotated[str, typer.Argument(help="HOST:PORT to listen on.")] = "127.0.0.1:8001") -> None:
+def streams(
+    address: Annotated[
+        str, typer.Argument(help="HOST:PORT to listen on.", callback=_listen_address)
+    ] = "127.0.0.1:8001",
+) -> None:
     """Hold live streams and gates' long polls in a process of its own, beside `serve --streams off`."""
     from sync_server.commands import serving
 
@@ -115,7 +132,7 @@ def worker(
 def migrate(
     contracting: Annotated[
         bool,
-        typer.Option("--contracting", help="Even if servers of earlier releases cannot go on: stop them."),
+        typer.Option("--contracting", help="Even if servers of earlier releases cannot continue: stop those first."),
     ] = False,
 ) -> None:
     """Upgrade the database to the current schema; servers of the release before go on meanwhile."""
@@ -161,7 +178,7 @@ def invite(
     from sync_server.commands import people
 
     print_json(people.invite(email, org, role, name))
-    echo("Hand this link over, to nobody else. It works once, and replaces an earlier one.")
+    echo("Give this link to that person only. It works once and replaces any earlier one.")
 
 
 @app.command("mail-bounced")
@@ -180,7 +197,7 @@ def reset_link(email: str) -> None:
     from sync_server.commands import people
 
     print_json(people.reset_link(email))
-    echo("Hand this link over, to nobody else. It works once; the new password ends all sessions.")
+    echo("Give this link to that person only. It works once; the new password ends all sessions.")
 
 
 @users.command("drop-second-factor")
@@ -206,7 +223,7 @@ def org_add(
     slug: str,
     name: Annotated[str, typer.Option(help="The full name.")],
     currency: Annotated[str, typer.Option(help="Three letters, such as EUR.")] = "EUR",
-    language: Annotated[str, typer.Option(help="Of its mails: en or de.")] = "en",
+    language: Annotated[str, typer.Option(help="The language of its mails: en, de, fr, af or es.")] = "en",
 ) -> None:
     """Create an organisation."""
     from sync_server.commands import people
@@ -236,8 +253,8 @@ def seats_stranded(event: str, org: Org) -> None:
 def seats_release(
     event: str,
     org: Org,
-    reason: Annotated[str, typer.Option(help="Why; it goes into the audit log.")],
-    seat: Annotated[list[str] | None, typer.Argument(help="Seats by name; without any, all stranded ones.")] = None,
+    reason: Annotated[str, typer.Option(help="The reason, which is recorded in the audit log.")],
+    seat: Annotated[list[str] | None, typer.Argument(help="Seats by name; by default, all stranded ones.")] = None,
 ) -> None:
     """Put stranded seats on sale to anybody, outside of all seating rules."""
     from sync_server.commands import seats as commands
@@ -260,7 +277,7 @@ def key_list(org: Org) -> None:
 def key_rotate(
     org: Org,
     at_once: Annotated[
-        bool, typer.Option("--at-once", help="Use the new key now, without a day for gates to receive it.")
+        bool, typer.Option("--at-once", help="Use the new key at once, without giving gates a day to receive it.")
     ] = False,
 ) -> None:
     """Create a new signing key."""
@@ -352,7 +369,7 @@ def main() -> None:
 
 def _usage_message(error: typer.TyperException) -> str:
     message = str(error.format_message())
-    return message if message.startswith("Usage:") else f"gatehouse-server: {' '.join(message.split())} Try --help."
+    return message if message.startswith("Usage:") else usage_line("gatehouse-server", message)
 
 
 if __name__ == "__main__":

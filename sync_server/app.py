@@ -181,7 +181,7 @@ def _identify() -> None:
     """
     current = web.current_request()
     if not current.path.startswith(SAME_FOR_EVERYBODY) and current.blueprint != storefront_routes.bp.name:
-        proxies.look()
+        proxies.look(current)
         customers_routes.identify()
         accounts_routes.identify()
 

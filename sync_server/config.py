@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from shared.errors import SettingsError
+from shared.words.mistakes import in_words
 
 PREFIX = "GATEHOUSE_"
 FOREIGN_PREFIXES = ("GATEHOUSE_GATE_", "GATEHOUSE_TEST_")
@@ -53,7 +54,8 @@ def _host_and_port(address: str) -> str:
     return address
 
 
-def _host_and_port_or_off(address: str) -> str | None:
+def host_and_port_or_off(address: str) -> str | None:
+    """An address to listen on, or None for `off`; ValueError for anything else."""
     return None if address == "off" else _host_and_port(address)
 
 
@@ -69,7 +71,7 @@ def _networks(listed: str) -> str:
         try:
             ip_network(network)
         except ValueError:
-            raise ValueError(f"{network!r} is no network: use 10.1.2.0/24 or fd00::7, several with commas") from None
+            raise ValueError(f"{network!r} is not a network: use 10.1.2.0/24 or fd00::7, several with commas") from None
     return listed
 
 
@@ -122,7 +124,7 @@ class Config(BaseModel):
     streams_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] | None = None
     streams: Annotated[int, Field(ge=10, le=1_000_000)] = 15_000  # that each process holds open
     streams_per_address: Annotated[int, Field(ge=1)] = 2_000
-    metrics_address: Annotated[str | None, AfterValidator(_host_and_port_or_off)] = "127.0.0.1:9464"
+    metrics_address: Annotated[str | None, AfterValidator(host_and_port_or_off)] = "127.0.0.1:9464"
     otlp_url: Annotated[str, _scheme("http", "https"), AfterValidator(_url)] | None = None  # of a collector of traces
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -238,7 +240,7 @@ def _problem_line(location: tuple[int | str, ...], problem: str) -> str:
     if name not in Config.model_fields:
         near = get_close_matches(name, Config.model_fields, n=1)
         problem = "there is no such setting" + (f"; did you mean {PREFIX}{near[0].upper()}?" if near else "")
-    return f"  {PREFIX}{name.upper()}: {problem.removeprefix('Value error, ')}"
+    return f"  {PREFIX}{name.upper()}: {in_words(problem)}"
 
 
 def _read(path: Path) -> dict[str, Any]:

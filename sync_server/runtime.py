@@ -31,7 +31,7 @@ from sync_server.migrations import schema
 from sync_server.monitoring import wiring as monitoring_wiring
 from sync_server.order_mails import wiring as order_mails_wiring
 from sync_server.outbox import wiring as outbox_wiring
-from sync_server.plumbing import sealing, sums
+from sync_server.plumbing import sealing, sums, waking
 from sync_server.plumbing.backends import choose_backends
 from sync_server.plumbing.database import Database, open_engine
 from sync_server.plumbing.parts import Parts
@@ -55,9 +55,9 @@ from sync_server.seating import wiring as seating_wiring
 from sync_server.seating.taken import SeatingPorts, count_taken
 from sync_server.self_service import wiring as self_service_wiring
 from sync_server.ticket_files import wiring as ticket_files_wiring
-from sync_server.tickets import in_lists
 from sync_server.tickets import queries as tickets_queries
 from sync_server.tickets import wiring as tickets_wiring
+from sync_server.tickets.types import in_lists
 from sync_server.venues.ports import VenuePorts
 from sync_server.waiting_list import wiring as waiting_list_wiring
 from sync_server.webhooks import wiring as webhooks_wiring
@@ -122,6 +122,7 @@ def build_runtime(
         config.redis_url, config.redis_prefix, monotonic, entropy, metrics.count_lookup, listen_url=config.listen_url
     )
     service.wire(database, backends.bus)
+    waking.wire(database, backends)
     sums.wire(database)
     parts = Parts(
         config,

@@ -25,7 +25,7 @@ from scripts.benchmarking.statistics import Spread
 from shared.clock import wall_clock
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.tickets import schemas as ticket_shapes
-from sync_server.tickets import type_service
+from sync_server.tickets.types import type_service
 
 SLOWER: Final = 4
 SIZE: Final = ViewportSize(width=1440, height=900)

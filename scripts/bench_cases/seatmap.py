@@ -94,7 +94,8 @@ class Benchmark:
         yield from self._selling()
 
     def _result(self, case: str, figure: Figure, goal: Goal) -> Result:
-        return Result("seatmap", f"{self.database} {case}", figure, goal)
+        prefix = "" if self.database == "postgresql" else f"{self.database} "
+        return Result("seatmap", f"{prefix}60000 seats {case}", figure, goal)
 
     def _whole_map(self) -> Iterator[Result]:
         path = f"/api/events/{self.stadium.event_id}/seatmap"

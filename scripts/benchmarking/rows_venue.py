@@ -6,12 +6,13 @@ import http.client
 import os
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import IPv6Address
 from typing import Final
 from urllib.parse import urlsplit
 
 import psycopg
+from msgspec import structs
 from sqlalchemy import text
 
 from scripts.benchmarking.evenings import HOUR, evening
@@ -96,8 +97,8 @@ def register_guests(server: MeasuredServer, venue: RowsVenue, count: int) -> lis
     """Create so many guests, each as if it had started a session from a network of its own."""
     with server.runtime() as runtime, runtime.parts.database.writing() as session:
         context = ActionContext(SYSTEM, wall_clock(), os.urandom)
-        actors = (replace(SYSTEM, ip=str(IPv6Address(number << 64))) for number in range(count))
-        contexts = (replace(context, actor=actor) for actor in actors)
+        actors = (structs.replace(SYSTEM, ip=str(IPv6Address(number << 64))) for number in range(count))
+        contexts = (structs.replace(context, actor=actor) for actor in actors)
         cards = [
             customers.create_guest(session, venue.organisation_id, here, lasts_ms=HOUR, allowed=1) for here in contexts
         ]

@@ -14,9 +14,10 @@ from shared.wire.snapshot import TicketRow
 from sync_server.events import service as events
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.revisions import service as revisions
-from sync_server.tickets import schemas, type_service
+from sync_server.tickets import schemas
 from sync_server.tickets import service as tickets
 from sync_server.tickets.keys import codes
+from sync_server.tickets.types import type_service
 
 BATCH = 5_000
 VOWELS, CONSONANTS = "aeiou", "bdfghjklmnprstvz"

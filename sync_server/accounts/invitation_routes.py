@@ -51,7 +51,7 @@ def invite(session: Session, json_data: schemas.NewInvitation) -> schemas.Invita
     return schemas.InvitationMade.of(row, mail="waiting", message=MAILED)
 
 
-MAILED = "The invitation is on its way by mail. GET /api/invitations shows what became of it."
+MAILED = "The invitation is on its way by mail. GET /api/invitations shows its state."
 NO_MAIL = (
     "No mail is set up on this server. Its operator can hand over a link, which replaces this invitation: "
     "gatehouse-server invite {row.email} --role {row.role} --org SLUG"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
@@ -42,7 +43,7 @@ def invite(
     """
     address = logins.checked_address(email)
     if role not in rules.ROLES:
-        raise InvalidRequest(f"A role is one of {', '.join(rules.ROLES)}.", field="role")
+        raise InvalidRequest(f"The role must be one of {', '.join(rules.ROLES)}.", field="role")
     lock_organisation(session, organisation_id)
     if by is not None and not rules.may_give_role(by, role, None):
         raise Forbidden("Only an owner can add or remove owners.")
@@ -75,7 +76,7 @@ def _limit(session: Session, organisation_id: str, now: Millis) -> None:
         rules.INVITATIONS_A_DAY
     ):
         raise TooMany(
-            f"An organisation sends {rules.INVITATIONS_A_DAY} invitations a day at most. Go on tomorrow.",
+            f"An organisation can send at most {rules.INVITATIONS_A_DAY} invitations a day. Try again tomorrow.",
             retry_after=3600,
         )
 
@@ -172,7 +173,7 @@ def accept(
         if user is None:
             user = _new_login(session, row.email, name, password, context)
             signed_in = signing_in.open_session(session, user, settings.hours, context)
-        acting = replace(context, actor=replace(context.actor, kind="user", id=user.id))
+        acting = structs.replace(context, actor=structs.replace(context.actor, kind="user", id=user.id))
         members.join(session, row.organisation_id, user.id, row.role, acting)
         session_id = signed_in.session_id if signed_in else by and by.session_id
         signing_in.enter_organisation(session, str(session_id), row.organisation_id)

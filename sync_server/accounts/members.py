@@ -22,7 +22,7 @@ def give_role(
 ) -> None:
     """Set a user's role in an organisation; `giver` is None for the operator's command line."""
     if role not in rules.ROLES:
-        raise InvalidRequest(f"A role is one of {', '.join(rules.ROLES)}.", field="role")
+        raise InvalidRequest(f"The role must be one of {', '.join(rules.ROLES)}.", field="role")
     service.lock_organisation(session, organisation_id)
     current = queries.role_in(session, organisation_id, user_id)
     _allow_role(session, organisation_id, role, current, giver)

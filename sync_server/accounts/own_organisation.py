@@ -71,9 +71,9 @@ def change_organisation(
     row = lock_organisation(session, organisation_id)
     values = {**changes, **({"name": as_shown(changes["name"]).strip()} if "name" in changes else {})}
     if not values.get("name", row.name):
-        raise InvalidRequest("An organisation has a name.", field="name")
+        raise InvalidRequest("An organisation needs a name.", field="name")
     if values.get("language", row.language) not in languages():
-        raise InvalidRequest(f"Mails are written in: {', '.join(sorted(languages()))}.", field="language")
+        raise InvalidRequest(f"Mails can be written in: {', '.join(sorted(languages()))}.", field="language")
     before = writes.change(row, values)
     session.flush()
     subject = "organisation", organisation_id, organisation_id

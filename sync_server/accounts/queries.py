@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
+from msgspec import structs
 from sqlalchemy import Row, Select, and_, func, select
 from sqlalchemy.orm import Session
 
@@ -142,7 +143,7 @@ def session_principal(session: Session, token_hash: bytes, now: Millis) -> tuple
 
 def _principal(session: Session, row: SessionRow, user: UserRow) -> tuple[Principal, Millis]:
     acting = _acting_for(session, row.organisation_id or "", user)
-    return replace(acting, session_id=row.id, csrf=row.csrf), row.seen_at
+    return structs.replace(acting, session_id=row.id, csrf=row.csrf), row.seen_at
 
 
 def acting_for(session: Session, organisation_id: str, user_id: str) -> Principal | None:

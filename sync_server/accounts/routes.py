@@ -33,7 +33,10 @@ bp = APIBlueprint("accounts", __name__, url_prefix="/api", tag="Accounts")
 
 def identify() -> None:
     """Authenticate the request, before any view runs."""
-    g.principal = principal = maybe_principal() or _bearer() or _browser()
+    principal = maybe_principal()
+    if principal is not None:
+        return
+    g.principal = principal = _bearer() or _browser()
     if (
         principal is None
         and request.method not in SAFE_METHODS

@@ -7,14 +7,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import Id, IsoTime, Name, PatchBody, RequestBody, Time, View
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
+from sync_server.plumbing.api.schemas import Id, IsoTime, Name, PatchBody, RequestBody, Time, View, WholeList
 
 
 class SignInRequest(RequestBody):
     """Credentials to sign in with."""
 
     email: Annotated[str, Field(min_length=3, max_length=254)]
-    password: Annotated[str, Field(min_length=1, max_length=500)]
+    password: Annotated[str, Field(min_length=1, max_length=500), SEVERAL_LINES]
     code: Annotated[str, Field(max_length=40)] = ""  # of the second factor
 
 
@@ -64,7 +65,7 @@ class MemberView(EditedView):
     active: bool
 
 
-class MembersView(View):
+class MembersView(WholeList):
     """A page of staff."""
 
     items: list[MemberView]
@@ -72,7 +73,7 @@ class MembersView(View):
 
 Email = Annotated[str, Field(min_length=3, max_length=254)]
 Code = Annotated[str, Field(min_length=1, max_length=100)]
-Password = Annotated[str, Field(max_length=500)]
+Password = Annotated[str, Field(max_length=500), SEVERAL_LINES]
 
 
 class NewInvitation(RequestBody):
@@ -99,7 +100,7 @@ class InvitationMade(InvitationView):
     message: str
 
 
-class InvitationsView(View):
+class InvitationsView(WholeList):
     """The open invitations."""
 
     items: list[InvitationView]
@@ -165,7 +166,7 @@ class SessionItem(View):
     current: bool
 
 
-class SessionsView(View):
+class SessionsView(WholeList):
     """The browsers in which one is signed in."""
 
     items: list[SessionItem]
@@ -230,7 +231,7 @@ class PasskeyView(View):
     used_at: IsoTime | None
 
 
-class PasskeysView(View):
+class PasskeysView(WholeList):
     """The caller's passkeys."""
 
     items: list[PasskeyView]
@@ -271,7 +272,7 @@ class TokenView(View):
     token: str | None = None
 
 
-class TokensView(View):
+class TokensView(WholeList):
     """The API tokens."""
 
     items: list[TokenView]
@@ -303,7 +304,7 @@ class SupervisorView(EditedView):
     created_at: IsoTime
 
 
-class SupervisorsView(View):
+class SupervisorsView(WholeList):
     """The supervisors."""
 
     items: list[SupervisorView]

@@ -11,6 +11,7 @@ from shared.errors import Conflict, InvalidRequest, NotFound
 from shared.ids import uuid7
 from shared.wire.snapshot import Row, RowKind, SupervisorRow
 from sync_server.accounts import queries, rules
+from sync_server.accounts.currencies import check_currency
 from sync_server.accounts.models import OrganisationRow, SupervisorRecord
 from sync_server.accounts.sign_in.passwords import hash_secret
 from sync_server.accounts.signals import OrganisationCreated, OrganisationRowsChanged
@@ -21,7 +22,6 @@ from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.signals import send
 from sync_server.plumbing.sql import writes
 
-CURRENCY = re.compile("[A-Z]{3}")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 
 
@@ -34,10 +34,9 @@ def create_organisation(
         raise InvalidRequest("A slug consists of lower-case letters, digits and inner hyphens.", field="slug")
     if not 1 <= len(name) <= 100:
         raise InvalidRequest("The name of an organisation has 1 to 100 characters.", field="name")
-    if not CURRENCY.fullmatch(currency):
-        raise InvalidRequest("A currency has three capital letters, such as EUR.", field="currency")
+    check_currency(currency)
     if language not in languages():
-        raise InvalidRequest(f"Mails are written in: {', '.join(sorted(languages()))}.", field="language")
+        raise InvalidRequest(f"Mails can be written in: {', '.join(sorted(languages()))}.", field="language")
     if queries.organisation_by_slug(session, slug) is not None:
         raise Conflict(f"Another organisation has the slug {slug!r}. Choose another.", code="slug_taken")
     row = OrganisationRow(

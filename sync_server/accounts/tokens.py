@@ -89,7 +89,7 @@ def _present(session: Session, by: Principal, now: Millis) -> Principal:
         raise NotSignedIn
     if now_principal.kind == "user" and not now_principal.role:
         raise Conflict(
-            "A token acts for a member of the organisation, and you act from outside. Ask an owner to make it.",
+            "A token acts for a member of the organisation, and you are not one. Ask an owner to create it.",
             code="not_a_member",
         )
     return now_principal

@@ -51,6 +51,6 @@ def steer_calling_off(event_id: str) -> WerkzeugResponse:
     with parts().database.writing() as session:
         key = events.event(session, current_organisation(), event_id).key
         if change is None:
-            raise InvalidRequest("Say whether to stop or to go on.", field="do")
+            raise InvalidRequest("Choose whether to stop or to continue.", field="do")
         change(session, key, context())
     return redirect(url_for("admin.calling_off", event_id=event_id))

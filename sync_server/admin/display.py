@@ -205,8 +205,9 @@ def about(cents: int, currency: str) -> str:
 
 def made_cover(event: Any, colour: str) -> Markup:
     """What stands in for a picture: the same drawing that guests see in the shop."""
-    starts_at, style = event.rescheduled_at or event.start_at, Style.of(DEFAULT, event.timezone)
-    return Markup(drawing(MadeCover.of(event.name, starts_at, style, colour)))  # noqa: S704 - it escapes what it is told
+    dated = None if mark(event) == "postponed" else event.rescheduled_at or event.start_at
+    cover = MadeCover.of(event.name, dated, Style.of(DEFAULT, event.timezone), colour)
+    return Markup(drawing(cover))  # noqa: S704 - it escapes what it is told
 
 
 def initials(name: str) -> str:

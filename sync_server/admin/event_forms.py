@@ -52,6 +52,9 @@ def _form(problems: dict[str, str]) -> str:
 @page(Action.EDIT_EVENTS)
 def create_event() -> Page:
     """Create a draft, and its venue if that is new."""
+    missing = _missing()
+    if missing:
+        return _form(missing), InvalidRequest.status
     try:
         with parts().database.writing() as session:
             venue = _venue(session)
@@ -61,14 +64,23 @@ def create_event() -> Page:
     return redirect(url_for("admin.event", event_id=made.id))
 
 
+def _missing() -> dict[str, str]:
+    """What nobody can do without, all of it at once; the rest is said by whoever reads it."""
+    t, new_venue = words(), forms.text("venue_id", 40) in {"", NEW_VENUE}
+    asked = {
+        "name": (forms.text("name"), t("new_event.no_name")),
+        "venue_name": (not new_venue or forms.text("venue_name"), t("new_event.no_venue")),
+        "start_at": (forms.moment("start_at", "UTC"), t("new_event.no_start")),
+    }
+    return {field: said for field, (given, said) in asked.items() if not given}
+
+
 def _venue(session: Session) -> venues.Venue:
     chosen = forms.text("venue_id", 40)
     if chosen and chosen != NEW_VENUE:
         return venues.venue(session, current_organisation(), chosen)
     fields = {name: forms.text_or_none(name, 500) for name in ("address", "city", "country", "timezone")}
     fields["name"] = forms.text_or_none("venue_name", 100)
-    if fields["name"] is None:
-        raise InvalidRequest("venue_name: where does it take place?", field="venue_name")
     asked, here = forms.read(NewVenue, fields), current_organisation()
     made = venue_service.create_venue(session, here, asked.model_dump(), context())
     first_gate = NewGate(code="A", name=words()("venues.gate_example"))  # every device stands at a gate
@@ -88,13 +100,13 @@ def _written(timezone: str) -> dict[str, Any]:
     doors = forms.moment("doors_at", timezone)
     return {
         "name": forms.text("name", 200),
-        "description": forms.text_or_none("description"),
+        "description": forms.lines("description") or None,
         "category": forms.text_or_none("category", 50),
         "end_at": end if end is not None else start and start + 3 * HOUR_MS,
         "doors_at": doors,
         "go_live_at": doors if forms.ticked("opens_by_itself") else None,
         "end_at_auto": end if forms.ticked("ends_by_itself") else None,
-        "capacity": forms.number("capacity") or 0,
+        "capacity": forms.number_as_typed("capacity") or 0,
     }
 
 

@@ -13,11 +13,13 @@ from pydantic import BaseModel, ValidationError
 
 from shared.clock import Millis
 from shared.errors import ChangedMeanwhile, GatehouseError, InvalidRequest
+from shared.words.mistakes import in_words
 from shared.words.numerals import whole
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.schemas import PatchBody
 from sync_server.plumbing.language.text import as_shown
-from sync_server.plumbing.language.wording import in_words
+from sync_server.plumbing.requests.form_fields import typed_line
+from sync_server.plumbing.storable_json import visible
 from sync_server.plumbing.web import invalid_fields
 
 M = TypeVar("M", bound=BaseModel)
@@ -27,8 +29,13 @@ _LARGEST = 2**31 - 1
 
 
 def text(name: str, longest: int = 2_000) -> str:
-    """What was typed, as it is stored."""
-    return as_shown(request.form.get(name, "").strip()[:longest])
+    """What was typed in a field of one line, as it is stored."""
+    return typed_line(name, longest)
+
+
+def lines(name: str, longest: int = 2_000) -> str:
+    """What was typed in a field of several lines, as it is stored."""
+    return as_shown(visible(request.form.get(name, "")).strip()[:longest])
 
 
 def text_or_none(name: str, longest: int = 2_000) -> str | None:
@@ -41,9 +48,24 @@ def number(name: str) -> int | None:
     return whole(text(name, 12), _LARGEST)
 
 
+def number_as_typed(name: str) -> int | str | None:
+    """A whole number; what is none stays as it was typed, so that the schema says beside the field what is wrong."""
+    typed = text(name, 12)
+    found = whole(typed, _LARGEST)
+    return typed or None if found is None else found
+
+
 def cents(name: str) -> int | None:
     """An amount of money as people write it, in hundredths; None for what is none."""
     return cents_of(text(name, 20))
+
+
+def amount(name: str, field: str) -> int | None:
+    """The same for a field that must not be dropped in silence: InvalidRequest, named as `field`, for what is none."""
+    found = cents(name)
+    if found is None and text(name, 20):
+        raise InvalidRequest("must be an amount, such as 12 or 12.50", field=field)
+    return found
 
 
 def cents_of(written: str) -> int | None:

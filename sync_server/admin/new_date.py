@@ -37,7 +37,7 @@ def _page(event_id: str, problem: str = "") -> str:
     with parts().database.reading() as session:
         event = queries.event(session, current_organisation(), event_id)
         if EventStatus(event.status) not in MAY_MOVE:
-            raise Conflict(f"An event that is {event.status} gets no other date.", code="invalid_transition")
+            raise Conflict(f"An event that is {event.status} cannot be given another date.", code="invalid_transition")
         touched = touched_by(session, event)
     asks = touched.affected.orders > 0 and may(Action.REFUND_ORDERS)
     shown = {"touched": touched, "asks": asks, "typed": request.form, "problem": problem}

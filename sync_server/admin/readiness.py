@@ -34,15 +34,16 @@ def checks(session: Session, event: Event, *, devices: int) -> list[Check]:
     costs = any(kind.price_cents + kind.fee_cents for kind in types)
     warned = {each.code for each in warnings_of(session, settings_of(session, here))} if costs else set[str]()
     edit = url_for("admin.edit_event", event_id=event.id) if edits else ""
+    venue_page = url_for("admin.venue", venue_id=event.venue_id, event=event.id)  # which leads back
     gates = venues.gates(session, here, event.venue_id)
     payments = url_for("admin.payments_page") if may(Action.MANAGE_PAYMENTS) else ""
     return [
         Check("types", bool(types), url_for("admin.new_type", event_id=event.id) if edits else ""),
         *([Check("pay", "no_way_to_pay" not in warned, payments)] if types else []),
         Check("text", bool(event.description.strip()), edit, must=True),
-        Check("place", _has_place(session, event), url_for("admin.venue", venue_id=event.venue_id), must=True),
+        Check("place", _has_place(session, event), venue_page, must=True),
         Check("cover", bool(event.cover_images), url_for("admin.event_covers", event_id=event.id) if edits else ""),
-        Check("gates", bool(gates), url_for("admin.venue", venue_id=event.venue_id)),
+        Check("gates", bool(gates), venue_page),
         Check("devices", devices > 0, url_for("admin.devices")),
     ]
 

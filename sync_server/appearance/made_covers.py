@@ -34,13 +34,13 @@ class MadeCover:
     """What a made cover says, and the colour that it is made of."""
 
     name: str
-    date: str  # in words
+    date: str  # in words; empty where it is open
     colour: str  # such as #1d4ed8
 
     @classmethod
-    def of(cls, name: str, starts_at: Millis, style: Style, colour: str) -> MadeCover:
-        """The cover of an event that takes place at this time."""
-        return cls(name, style.short_day(starts_at), colour)
+    def of(cls, name: str, starts_at: Millis | None, style: Style, colour: str) -> MadeCover:
+        """The cover of an event that takes place at this time; None: the date is open."""
+        return cls(name, "" if starts_at is None else style.short_day(starts_at), colour)
 
     def path(self, slug: str, event_id: str, language: str, kind: str = "svg") -> str:
         """The address of the drawing, at the shop of its organisation: another whenever the drawing would be."""
@@ -152,10 +152,12 @@ def _element(shape: Shape) -> str:
 
 
 def _fitted(name: str) -> tuple[int, Sequence[str]]:
-    """The largest size at which the name fits, and its lines."""
+    """The largest size at which the name fits, and its lines; a word is broken only where it fits at no size."""
+    longest = max((_width(word) for word in name.split()), default=0)
     for size in _SIZES:
-        lines = _wrapped(name, (WIDTH - 2 * MARGIN) / size)
-        if len(lines) <= _MOST_LINES - (size > _SIZES[1]):
+        room = (WIDTH - 2 * MARGIN) / size
+        lines = _wrapped(name, room)
+        if len(lines) <= _MOST_LINES - (size > _SIZES[1]) and longest <= room:
             return size, lines
     return _SIZES[-1], lines[: _MOST_LINES + 1]
 

@@ -12,6 +12,7 @@ from shared.errors import NotFound
 from sync_server.archives.models import AT_WORK, EventArchiveRow
 from sync_server.archives.rules import State
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
+from sync_server.plumbing.due import next_due
 from sync_server.plumbing.event_key import EventKey
 
 Archive = EventArchiveRow
@@ -41,10 +42,9 @@ def archives(session: Session, organisation_id: str, *, limit: int, after: str |
     return paginate(rows, limit, lambda row: (row.event_id,))
 
 
-def anything_to_do(session: Session, now: Millis) -> bool:
-    """Whether any archive waits for a worker."""
-    free = select(EventArchiveRow.event_id).where(AT_WORK, EventArchiveRow.leased_until <= now)
-    return session.execute(free.limit(1)).first() is not None
+def next_at(session: Session, _now: Millis) -> Millis | None:
+    """When the next archive waits for a worker."""
+    return next_due(session, EventArchiveRow.leased_until, AT_WORK)
 
 
 def to_do(session: Session, now: Millis) -> Sequence[EventKey]:

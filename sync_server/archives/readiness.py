@@ -43,7 +43,9 @@ def _unfinished_work(session: Session, event: EventKey) -> Iterator[Obstacle]:
     if seating.guests_moving(session, *event):
         yield Obstacle("guests_moving", "Its guests are being moved to other seats.", final=True)
     if _count(session, event, "ending_tickets"):
-        yield Obstacle("tickets_ending", "Its unpaid tickets are still being ended; that takes minutes.", final=True)
+        yield Obstacle(
+            "tickets_ending", "Its unpaid tickets are still being cancelled; that takes a few minutes.", final=True
+        )
 
 
 def _journals(session: Session, event: Event) -> Iterator[Obstacle]:
@@ -62,7 +64,7 @@ def _owed(view: DeviceView, journal: JournalState, over: Millis) -> str:
     if missing:
         return f"has {missing} journal entries that have not arrived"
     if view.report is not None and view.device.revoked_at is None and view.report.last_seen_at < over:
-        return "has not been heard of since the event ended"
+        return "has not been in touch since the event ended"
     return ""
 
 

@@ -10,20 +10,21 @@ from sync_server.archives.models import EventArchiveRow
 from sync_server.archives.rules import Obstacle
 from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import Hex, IsoTime, RequestBody, View
 
 
 class PutAway(RequestBody):
     """Why an event is put away, and whether what is not settled is put up with."""
 
-    reason: Annotated[str, Field(max_length=1000)] = ""
+    reason: Annotated[str, Field(max_length=1000), SEVERAL_LINES] = ""
     confirm: bool = False
 
 
 class BringBack(RequestBody):
     """Why an event is brought back, such as a dispute."""
 
-    reason: Annotated[str, Field(min_length=3, max_length=1000)]
+    reason: Annotated[str, Field(min_length=3, max_length=1000), SEVERAL_LINES]
 
 
 class ObstacleView(View):

@@ -23,8 +23,11 @@ from sync_server.events.lifecycle import status
 from sync_server.monitoring.rules import Alert
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.waking import wake
 from sync_server.revisions import service as revisions
 
+CARRY_ON: Final = "archives.carry_on"
+"""The job that works on archives."""
 LEASE_MS: Final = 120_000
 """Longer than any step takes without saying so; what a dead worker had begun waits so long."""
 _MAX_PROBLEM: Final = 500
@@ -69,6 +72,7 @@ def _begin(session: Session, event: EventKey, archive: EventArchiveRow | None, a
     archive.rows = archive.rows_done = archive.leased_until = 0
     archive.again, archive.problem, archive.figures = False, "", {}
     session.flush()
+    wake(session, CARRY_ON)
     return archive
 
 
@@ -84,6 +88,7 @@ def ask_back(session: Session, event: EventKey, context: ActionContext, *, reaso
         )
     archive.state, archive.rows_done, archive.again, archive.problem = State.RESTORING, 0, False, ""
     _record(session, archive, "event.restore_asked_for", context, reason)
+    wake(session, CARRY_ON)
     return archive
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from sync_server.archives import policy, queries, retention
+from sync_server.archives import policy, queries, retention, service
 from sync_server.archives.work import ArchiveWorker
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.jobs import HeavyJob
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.requests.principals import ActionContext
 
-LOOK_EVERY_MS = 10_000
+EVERY_MS = 10_000
 POLICY_EVERY_MS = 3_600_000
 
 
@@ -22,7 +22,7 @@ def wire(parts: Parts) -> None:
         return ArchiveWorker(parts).carry_on()
 
     if parts.config.archives is not None:
-        parts.jobs.append(HeavyJob("archives.carry_on", LOOK_EVERY_MS, carry_on, queries.anything_to_do))
+        parts.jobs.append(HeavyJob(service.CARRY_ON, EVERY_MS, carry_on, queries.next_at))
         parts.jobs.append(HeavyJob("archives.ask", POLICY_EVERY_MS, policy.ask_for_due))
     parts.jobs.append(
         HeavyJob("archives.retention", POLICY_EVERY_MS, partial(retention.run, parts.config, parts.sealer))

@@ -77,9 +77,13 @@ INSTALLATION: Final = NIL_ID
 """The organisation of lines that belong to no single one: logins, platform staff. They have a chain of their own."""
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+"""`json.dumps` would make one for each value."""
+
+
 def canonical(value: Any) -> str:
     """Canonical JSON, as it is hashed: keys sorted, no whitespace, ASCII only."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _CANONICAL.encode(value)
 
 
 def digest(salt: bytes, content: str) -> bytes:
@@ -99,12 +103,21 @@ def head_message(chain: str, seq: int, head: bytes, at: int) -> bytes:
     )
 
 
+_PLAIN: Final = (str, int, type(None))
+"""What holds no other values."""
+
+
 def split_personal(values: Values | None, subject_kind: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """The values with personal ones hidden, and the personal values."""
     if values is None:
         return None, {}
     people = subject_kind in NAMED_PEOPLE
-    personal = {name: value for name, value in values.items() if _is_personal(name, value, people=people)}
+    personal = {
+        name: value
+        for name, value in values.items()
+        if (name in PERSONAL or not isinstance(value, _PLAIN) or name == "name")  # few are: the others cost no call
+        and _is_personal(name, value, people=people)
+    }
     if not personal:
         return {**values}, personal
     return {name: HIDDEN if name in personal else value for name, value in values.items()}, personal
@@ -117,7 +130,7 @@ def _is_personal(name: str, value: Any, *, people: bool) -> bool:
 
 
 def _holds_personal(value: Any, *, people: bool) -> bool:
-    if isinstance(value, str | int):  # nearly all values are; the checks below cost more
+    if isinstance(value, _PLAIN):  # nearly all values are; the checks below cost more
         return False
     if isinstance(value, Mapping):
         return any(_is_personal(str(name), inner, people=people) for name, inner in value.items())

@@ -16,7 +16,7 @@ from sync_server.audit import chain_check, queries, rules
 from sync_server.audit.models import AuditRow, ChainRow
 from sync_server.audit.service import LINES_TABLE
 from sync_server.plumbing.database import database_of
-from sync_server.plumbing.due import anything_due
+from sync_server.plumbing.due import due_if_any
 from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
@@ -78,7 +78,11 @@ def job(key: Key) -> Job:
         return MORE if seal_waiting(session, context, key=key) >= batch_limit(session) else None
 
     return Job(
-        "audit.seal", EVERY_MS, run, lambda session, _: anything_due(session, AuditRow.organisation_id, _UNSEALED)
+        "audit.seal",
+        EVERY_MS,
+        run,
+        lambda session, _: due_if_any(session, AuditRow.organisation_id, _UNSEALED),
+        look_every_ms=EVERY_MS,
     )
 
 

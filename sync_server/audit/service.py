@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
+from msgspec import Struct
 from sqlalchemy import Table, event
 from sqlalchemy.orm import Session
 
@@ -20,8 +20,7 @@ SALT_BYTES = 16
 _QUEUED = "audit lines"
 
 
-@dataclass(frozen=True, slots=True)
-class AuditLine:
+class AuditLine(Struct, frozen=True):
     """Who did what to what, when and why; `before` and `after` hold only what changed, and never secrets."""
 
     context: ActionContext
@@ -69,8 +68,7 @@ def require_reason(line: AuditLine) -> None:
     rules.require_reason(line.context.actor, line.reason or line.context.actor.reason, own_login=own_login)
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRows:
+class AuditRows(Struct, frozen=True):
     """The rows of a line, columns by name, for modules that insert them in statements of their own."""
 
     line: dict[str, Any]

@@ -24,7 +24,7 @@ def cancellation(session: Session, event: EventKey, *, lock: bool = False) -> Ca
     """As `find`; NotFound where nothing was chosen."""
     row = find(session, event, lock=lock)
     if row is None:
-        raise NotFound("Nothing was chosen yet for the buyers of this event.", code="not_called_off")
+        raise NotFound("Nothing has been chosen yet for the buyers of this event.", code="not_called_off")
     return row
 
 

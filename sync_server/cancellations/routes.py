@@ -18,7 +18,7 @@ from sync_server.checkout.payments.paying import OrderKey
 from sync_server.checkout.shop import for_buyer
 from sync_server.events import queries as events
 from sync_server.events import rules as event_rules
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import repeatable, run_once
 from sync_server.plumbing.api.pagination import AnId, PageQuery, decode_cursor, encode_cursor
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
@@ -50,6 +50,7 @@ def affected(event_id: str, query_data: schemas.AffectedQuery) -> schemas.Affect
 @requires(Action.CALL_OFF)
 @bp.input(schemas.CallOff)
 @bp.output(schemas.CancellationView, status_code=202)
+@repeatable
 def begin(event_id: str, json_data: schemas.CallOff) -> Response:
     """Call the event off, and choose what its buyers get: the money back, another date, or neither."""
     wanted = json_data.wanted()

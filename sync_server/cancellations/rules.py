@@ -39,7 +39,7 @@ def check_dates(choice: Choice, new_date: int | None, keep_until: int | None, no
     if new_date is None or keep_until is None:
         raise InvalidRequest("Send new_date, and keep_until: until when buyers may choose.", field="keep_until")
     if not now < keep_until < new_date:
-        raise InvalidRequest("keep_until: this is not between now and the new date.", field="keep_until")
+        raise InvalidRequest("keep_until: must be between now and the new date.", field="keep_until")
 
 
 def ends_others(choice: Choice, wanted: bool | None) -> bool:
@@ -53,7 +53,7 @@ def check_seen(orders: int, affected: int) -> None:
     """Conflict where more or fewer orders are affected than the organiser has seen."""
     if orders != affected:
         raise Conflict(
-            f"{affected} paid orders are affected, not {orders}. Look at them again, and confirm that number.",
+            f"{affected} paid orders are affected, not {orders}. Check them again and confirm that number.",
             code="affected_changed",
             orders=affected,
         )
@@ -64,4 +64,6 @@ def check_may_begin(old: str | None, state: str | None) -> None:
     if old == Choice.REFUND:
         raise Conflict("All orders of this event are being refunded, or were.", code="refunds_begun")
     if state == State.RUNNING:
-        raise Conflict("Buyers are being told of the choice before. Stop that first.", code="cancellation_running")
+        raise Conflict(
+            "Buyers are still being told of the earlier choice. Stop that first.", code="cancellation_running"
+        )

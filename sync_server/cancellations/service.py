@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -21,6 +22,10 @@ from sync_server.events.lifecycle import status
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.waking import wake
+
+REFUND: Final = "cancellations.refund"
+"""The job that carries them out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ def begin(session: Session, event: EventKey, wanted: Wanted, context: ActionCont
     session.add(row)
     session.flush()
     record(session, row, "cancellation_begun", context)
+    wake(session, REFUND)
     if wanted.choice is Choice.NOTHING and not row.end_others:
         finish(session, row, context)
     return row
@@ -78,7 +84,7 @@ def stop(session: Session, event: EventKey, context: ActionContext) -> Cancellat
     """Let no further order be dealt with; stopping again changes nothing."""
     row = _locked(session, event)
     if row.state == State.DONE:
-        raise Conflict("Every order was dealt with.", code="cancellation_done")
+        raise Conflict("Every order has been dealt with.", code="cancellation_done")
     if row.state == State.RUNNING:
         row.state = State.STOPPED.value
         record(session, row, "cancellation_stopped", context)
@@ -89,12 +95,13 @@ def resume(session: Session, event: EventKey, context: ActionContext) -> Cancell
     """Go on, or try those again that failed; resuming what runs changes nothing."""
     row = _locked(session, event)
     if row.state == State.DONE and not row.failed_orders:
-        raise Conflict("Every order was dealt with.", code="cancellation_done")
+        raise Conflict("Every order has been dealt with.", code="cancellation_done")
     if row.state != State.RUNNING:
         if row.state == State.DONE:
             row.last_order, row.last_ticket, row.failed_orders, row.finished_at = None, None, 0, None
         row.state = State.RUNNING.value
         record(session, row, "cancellation_resumed", context)
+        wake(session, REFUND)
     return row
 
 
@@ -144,7 +151,7 @@ def skip(session: Session, event: EventKey) -> None:
 
 
 def finish(session: Session, row: CancellationRow, context: ActionContext) -> None:
-    """Every order was dealt with."""
+    """Every order has been dealt with."""
     row.state, row.finished_at = State.DONE.value, context.now
     record(session, row, "cancellation_finished", context)
 

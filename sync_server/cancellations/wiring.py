@@ -11,7 +11,7 @@ from shared.errors import GatehouseError
 from sync_server.cancellations import service
 from sync_server.cancellations.models import CancellationRow
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import due_if_any, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE, HeavyJob
 from sync_server.plumbing.parts import Parts
@@ -30,10 +30,10 @@ def wire(parts: Parts) -> None:
     """Register the job; several workers may run it at once, one after another at each event."""
     parts.jobs.append(
         HeavyJob(
-            "cancellations.refund",
+            service.REFUND,
             2_000,
             lambda database, context: work(database, context, parts.stop),
-            lambda session, _now: anything_due(session, CancellationRow.organisation_id, _RUNNING),
+            lambda session, _now: due_if_any(session, CancellationRow.organisation_id, _RUNNING),
             lane="cancellations",
         )
     )

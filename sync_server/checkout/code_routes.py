@@ -17,13 +17,13 @@ from sync_server.checkout.shop import shop
 from sync_server.events import queries as events
 from sync_server.holds.shown_codes import shown_codes
 from sync_server.plumbing.api import answers
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import repeatable, run_once
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
 from sync_server.tickets import queries as tickets
-from sync_server.tickets.remaining import remaining_of
+from sync_server.tickets.types.remaining import remaining_of
 
 bp = APIBlueprint("codes", __name__, url_prefix="/api", tag="Codes")
 
@@ -40,6 +40,7 @@ def no_store(response: Response) -> Response:
 @bp.input(code_schemas.NewBatch)
 @bp.output(code_schemas.BatchView, status_code=201)
 @bp.doc(summary="Make a batch of codes")
+@repeatable
 def make(event_id: str, json_data: code_schemas.NewBatch) -> Response:
     """Make discount or presale codes for an event. Their texts are another document, and can be read again."""
     event = EventKey(organisation(), event_id)

@@ -30,7 +30,7 @@ from sync_server.checkout.selling import Sale
 from sync_server.checkout.session_routes import bp as sessions_bp
 from sync_server.checkout.shop_routes import bp as shop_bp
 from sync_server.plumbing.api.edits import check_unchanged, tagged
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import repeatable, run_once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires
@@ -43,6 +43,7 @@ __all__ = ["bank_bp", "bp", "codes_bp", "sessions_bp", "shop_bp", "stripe_bp"]
 @requires(Action.ISSUE_TICKETS)
 @bp.input(schemas.NewSale)
 @bp.output(schemas.OrderView, status_code=201)
+@repeatable
 def sell(event_id: str, json_data: schemas.NewSale) -> Response:
     """Sell at the box office: order and payment in one step, with the tickets in the response."""
     principal, body = current_principal(), json_data
@@ -55,7 +56,7 @@ def sell(event_id: str, json_data: schemas.NewSale) -> Response:
         sale = Sale(request, method, body.reference)
         return views.view_of(session, selling.sell(session, parts().sealer, sale, context()), parts().clock())
 
-    return run_once(write)
+    return run_once(write, event_in_demand=request.visit.event)
 
 
 @bp.get("/orders")
@@ -94,6 +95,7 @@ def show_ledger(order_id: str) -> ledger_schemas.LedgerView:
 @requires(Action.ISSUE_TICKETS)
 @bp.input(schemas.NotePayment)
 @bp.output(schemas.OrderView)
+@repeatable
 def note_payment(order_id: str, json_data: schemas.NotePayment) -> Response:
     """Note a payment that has arrived. Once all is paid the tickets are valid.
 
@@ -157,6 +159,7 @@ def _changed(order_id: str, change: Callable[[Session, OrderRow], None]) -> sche
 @requires(Action.REFUND_ORDERS)
 @bp.input(schemas.RefundBody)
 @bp.output(schemas.OrderView)
+@repeatable
 def refund(order_id: str, json_data: schemas.RefundBody) -> Response:
     """Refund lines, or the whole order, and pay back what is owed; the tickets no longer admit."""
     body, key = json_data, OrderKey(organisation(), order_id)

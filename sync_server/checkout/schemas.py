@@ -15,9 +15,10 @@ from sync_server.checkout.orders.order_request import Buyer, Chosen
 from sync_server.checkout.payments.choices import Choice
 from sync_server.checkout.payments.methods import Instructions
 from sync_server.checkout.rules import MAX_ADMISSIONS
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.api.schemas import Id, IsoTime, Query, Reason, RequestBody, View
 from sync_server.tickets.queries import Ticket, printed_seat, public_id
@@ -122,7 +123,7 @@ class NewSale(RequestBody):
     method: Method
     reference: Reference | None = None
     buyer: BuyerBody = Field(default_factory=BuyerBody)
-    override: Annotated[str, Field(min_length=3, max_length=1000)] | None = None
+    override: Annotated[str, Field(min_length=3, max_length=1000), SEVERAL_LINES] | None = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:

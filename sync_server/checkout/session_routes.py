@@ -35,7 +35,7 @@ def no_store(response: Response) -> Response:
 @bp.post("/o/<slug>/events/<event_id>/checkout")
 @requires(Action.BUY_TICKETS)
 @bp.output(session_schemas.SessionView, status_code=201)
-@bp.doc(summary="Enter the checkout", responses={200: "You are in it already", 201: "Entered"})
+@bp.doc(summary="Enter the checkout", responses={200: "You are already in it", 201: "Entered"})
 def enter(slug: str, event_id: str) -> tuple[dict[str, Any], int]:
     """Enter the checkout of an event, or go on in it with the time that is left: after a lost connection, too."""
     visit = visit_of(shop(slug), event_id)

@@ -27,14 +27,14 @@ from sync_server.checkout.sessions.rules import SessionState
 from sync_server.checkout.shop import for_buyer, shop, tab
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import repeatable, run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, requires
 from sync_server.seating.zone_access.entitlements import GuestIdKind, guest_key
 from sync_server.tickets import queries as tickets
-from sync_server.tickets.code_responses import CODE_TYPES, code_response
+from sync_server.tickets.endpoints.code_responses import CODE_TYPES, code_response
 from sync_server.tickets.schemas import CodeQuery, CodeView
 
 bp = APIBlueprint("checkout", __name__, url_prefix="/api/o/<slug>", tag="Buying")
@@ -51,6 +51,7 @@ def no_store(response: Response) -> Response:
 @requires(Action.BUY_TICKETS)
 @bp.input(schemas.NewOrder)
 @bp.output(schemas.OrderView, status_code=201)
+@repeatable
 def create(slug: str, event_id: str, json_data: schemas.NewOrder) -> Response:
     """Order what you hold at an event. The order keeps the seats until it is paid or runs out.
 
@@ -66,7 +67,7 @@ def create(slug: str, event_id: str, json_data: schemas.NewOrder) -> Response:
         whole = placing.place(*where, context()).whole if method is None else buying.buy(*where, method, context())
         return views.view_of_whole(session, whole, parts().clock())
 
-    return run_once(write)
+    return run_once(write, event_in_demand=request.visit.event)
 
 
 def _request(organisation_id: str, event_id: str, body: schemas.NewOrder) -> OrderRequest:
@@ -112,6 +113,7 @@ def link(key: OrderKey) -> schemas.LinkView:
 @for_buyer
 @bp.input(schemas.PayBody)
 @bp.output(schemas.OrderView)
+@repeatable
 def pay(key: OrderKey, json_data: schemas.PayBody) -> Response:
     """Choose how to pay. A free order has its tickets in the response; repeating the request changes nothing.
 

@@ -45,7 +45,7 @@ def _checked(field: str, text: str) -> str:
     form, begins = _FORMS[field]
     if text and not form.fullmatch(text):
         raise InvalidRequest(
-            f"{field}: this is no such key: it {begins}. Copy it from the dashboard of Stripe, under Developers.",
+            f"{field}: this is not such a key, which {begins}. Copy it from Stripe's dashboard, under Developers.",
             field=field,
             code="bad_stripe_key",
         )

@@ -14,7 +14,7 @@ from sync_server.checkout.payments.instructions import instructions_of
 from sync_server.checkout.queries import OrderFilter
 from sync_server.events import queries as events
 from sync_server.events import rules as event_rules
-from sync_server.events.chosen_days import dates_of
+from sync_server.events.days.chosen_days import dates_of
 from sync_server.tickets import queries as tickets
 
 

@@ -33,7 +33,7 @@ def put_away(
     org: Annotated[str, typer.Option("--org", help="The organisation's slug.")],
     reason: Annotated[str, typer.Option(help="The reason, which is recorded in the audit log.")] = "",
     confirm: Annotated[
-        bool, typer.Option("--confirm", help="Put up with what is not settled; needs a reason.")
+        bool, typer.Option("--confirm", help="Do it although something is not settled; needs a reason.")
     ] = False,
 ) -> None:
     """Put an event away: write its sealed file, verify it, and remove its rows from the tables."""

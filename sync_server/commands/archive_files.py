@@ -39,7 +39,7 @@ def restore(file: Path, reason: str) -> None:
             public = identity.public_key(session, runtime.parts.sealer)
         manifest = sealed_files.read_manifest(file, public).manifest
         if manifest.kind != KIND:
-            raise InvalidRequest(f"{file} is no event's file: its kind is {manifest.kind}.")
+            raise InvalidRequest(f"{file} is not an event's file: its kind is {manifest.kind}.")
         event = EventKey(manifest.organisation["id"], manifest.about["event"]["id"])
         with runtime.parts.database.writing() as session:
             service.ask_back(session, event, operator_context(runtime), reason=reason)

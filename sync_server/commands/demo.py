@@ -26,11 +26,12 @@ from sync_server.events import service as events
 from sync_server.events.lifecycle import status
 from sync_server.plumbing.requests.principals import Action, ActionContext
 from sync_server.runtime import ServerRuntime
-from sync_server.tickets import rules, type_service
+from sync_server.tickets import rules
 from sync_server.tickets import schemas as ticket_schemas
 from sync_server.tickets import service as tickets
 from sync_server.tickets.keys import codes
 from sync_server.tickets.queries import public_id
+from sync_server.tickets.types import type_service
 from sync_server.venues import schemas as venue_schemas
 from sync_server.venues import service as venues
 

@@ -66,7 +66,7 @@ def note_bounce(file: IO[bytes]) -> dict[str, Any]:
     """Note the mail that this delivery status notification returns."""
     bounce = bounces.read(file)
     if bounce is None:
-        return {"noted": False, "why": "it is no notification of a final failure"}
+        return {"noted": False, "why": "it is not a notification of a final failure"}
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
         noted = mail.note_bounce(session, bounce.message_id, bounce.status, runtime.parts.clock())
     return {"noted": noted} | ({"status": bounce.status} if noted else {"why": "the mail is none of ours"})
@@ -77,7 +77,7 @@ def change_role(email: str, organisation: str, role: str) -> None:
     with open_runtime() as runtime, runtime.parts.database.writing() as session:
         user, owner_id = _user(session, email), organisation_id(session, organisation)
         if queries.role_in(session, owner_id, user.id) is None:
-            raise NotFound(f"{email} is no member there. `gatehouse-server invite` makes an invitation.")
+            raise NotFound(f"{email} is not a member there. `gatehouse-server invite` makes an invitation.")
         members.give_role(session, owner_id, user.id, role, operator_context(runtime))
 
 

@@ -103,7 +103,9 @@ def _free_port_after(host: str, port: int) -> int:
                 return int(opened.getsockname()[1])
         except (OSError, OverflowError):
             continue
-    raise SettingsError(f"Cannot listen for streams on {host}: choose an address with --streams.")
+    raise SettingsError(
+        f"{host} is not an address of this machine. Choose one with --host, such as 127.0.0.1, or 0.0.0.0 for all."
+    )
 
 
 def _require_free(host: str, port: int) -> None:

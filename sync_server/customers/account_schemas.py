@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import IsoTime, PatchBody, RequestBody, View
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
+from sync_server.plumbing.api.schemas import IsoTime, PatchBody, RequestBody, View, WholeList
 
 Email = Annotated[str, Field(min_length=3, max_length=254)]
 Locale = Annotated[str, Field(pattern="^[a-z]{2}(-[A-Z]{2})?$")]
@@ -36,7 +37,7 @@ class SignInByPassword(RequestBody):
     """Address and password."""
 
     email: Email
-    password: Annotated[str, Field(min_length=1, max_length=500)]
+    password: Annotated[str, Field(min_length=1, max_length=500), SEVERAL_LINES]
 
 
 class SignInByPasskey(RequestBody):
@@ -69,14 +70,14 @@ class ChangeAccount(PatchBody):
 class ChoosePassword(RequestBody):
     """A password, or an empty one to sign in by link only; the current one, unless a link was used just now."""
 
-    password: Annotated[str, Field(max_length=500)]
-    current_password: Annotated[str, Field(max_length=500)] = ""
+    password: Annotated[str, Field(max_length=500), SEVERAL_LINES]
+    current_password: Annotated[str, Field(max_length=500), SEVERAL_LINES] = ""
 
 
 class CurrentPassword(RequestBody):
     """The password, unless a link was used just now."""
 
-    current_password: Annotated[str, Field(max_length=500)] = ""
+    current_password: Annotated[str, Field(max_length=500), SEVERAL_LINES] = ""
 
 
 class NewCustomerPasskey(RequestBody):
@@ -95,7 +96,7 @@ class CustomerPasskey(View):
     used_at: IsoTime | None
 
 
-class CustomerPasskeys(View):
+class CustomerPasskeys(WholeList):
     """The passkeys of the customer."""
 
     items: list[CustomerPasskey]
@@ -112,7 +113,7 @@ class CustomerSession(View):
     current: bool
 
 
-class CustomerSessions(View):
+class CustomerSessions(WholeList):
     """The browsers in which the customer is signed in."""
 
     items: list[CustomerSession]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from flask import Request, Response, g, request
+from msgspec import structs
 from sqlalchemy.orm import Session
 
 from shared.errors import Forbidden, NotFound, NotSignedIn
@@ -69,7 +70,7 @@ def authenticate(token: Token) -> Principal | None:
     """The customer of a cookie, with the CSRF token of the session; None if it has ended."""
     here = parts()
     found = sessions.authenticate(here.database, token.organisation_id, token.secret, here.clock())
-    return None if found is None else replace(found, csrf=sessions.csrf_of(here.sealer, token.secret))
+    return None if found is None else structs.replace(found, csrf=sessions.csrf_of(here.sealer, token.secret))
 
 
 def customer(slug: str) -> Principal | None:

@@ -16,7 +16,7 @@ from sync_server.customers.cookies import GuestSession
 from sync_server.customers.logins import sessions
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Principal
-from sync_server.plumbing.web import SAFE_METHODS, context, current_request, maybe_principal
+from sync_server.plumbing.web import SAFE_METHODS, context, current_g, current_request, maybe_principal
 
 bp = APIBlueprint("customers", __name__, url_prefix="/api/o/<slug>/session", tag="Guests")
 
@@ -42,7 +42,8 @@ def identify() -> None:
     if matching is None and STAFF_COOKIE not in http_request.cookies:
         matching = _guest_without_token(guests)
     if matching is not None:
-        g.principal = Principal("guest", matching.guest_id, matching.organisation_id, csrf=matching.csrf)
+        who = Principal("guest", matching.guest_id, matching.organisation_id, csrf=matching.csrf)
+        current_g().principal = who
 
 
 def _is_customer(customers: Sequence[browsers.Token], csrf: str) -> bool:

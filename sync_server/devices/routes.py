@@ -90,7 +90,9 @@ def new_code(device_id: str) -> schemas.CodeOut:
         found = queries.get(session, organisation(), device_id)
         code = enrolment.new_code(session, found, public, parts().sealer, acting)
     expires_at = iso(acting.now + CODE_LIFETIME_MS)
-    return schemas.CodeOut(code=code.text, expires_at=expires_at, qr_svg=codes.qr_svg(code.text))
+    return schemas.CodeOut(
+        code=code.text, expires_at=expires_at, qr_svg=codes.qr_svg(code.shown(parts().config.base_url))
+    )
 
 
 @bp.get("/<device_id>/enrolment")

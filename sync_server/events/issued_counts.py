@@ -10,8 +10,9 @@ from sqlalchemy import Integer, func, update
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
-from sync_server.events import day_counts, rules
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events import rules
+from sync_server.events.days import day_counts
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.events.models import EventRecord
 from sync_server.events.signals import SoldOutChanged
 from sync_server.events.snapshot_rows import days as days_of

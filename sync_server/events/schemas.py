@@ -15,6 +15,7 @@ from sync_server.events.rules import ForSale, Mark, mark, sale_status
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import Settings
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import (
     Approval,
     Id,
@@ -26,6 +27,7 @@ from sync_server.plumbing.api.schemas import (
     Slug,
     Time,
     View,
+    WholeList,
 )
 
 Title = Annotated[str, Field(min_length=1, max_length=200)]
@@ -34,7 +36,7 @@ Hours = Annotated[int, Field(ge=1, le=24 * 365)]
 Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
 ZoneKind = Literal["reserved_seating", "ga_seated", "ga_standing", "vip_reserved", "vip_standing"]
 Status = Literal["draft", "published", "live", "ended", "cancelled", "postponed", "archived"]
-Description = Annotated[str, Field(min_length=1, max_length=2000)]
+Description = Annotated[str, Field(min_length=1, max_length=2000), SEVERAL_LINES]
 Category = Annotated[str, Field(min_length=1, max_length=50)]
 
 
@@ -312,7 +314,7 @@ class ZoneView(EditedView):
     membership_tier: str | None
 
 
-class ZonesView(View):
+class ZonesView(WholeList):
     """The zones of an event."""
 
     items: list[ZoneView]
@@ -336,7 +338,7 @@ class EventGateView(EditedView):
     step_free: bool
 
 
-class EventGatesView(View):
+class EventGatesView(WholeList):
     """The entrances of an event."""
 
     items: list[EventGateView]

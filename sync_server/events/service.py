@@ -16,7 +16,8 @@ from shared.lifecycle import EventStatus
 from shared.wire.snapshot import AnyRow, Row
 from sync_server.accounts import queries as accounts
 from sync_server.accounts.service import lock_organisation
-from sync_server.events import changed_days, permissions, queries, rules, series_queries
+from sync_server.events import permissions, queries, rules, series_queries
+from sync_server.events.days import changed_days
 from sync_server.events.derived_columns import DUPLICATE_MESSAGE, require_unique, set_derived_columns
 from sync_server.events.issued_counts import most_issued
 from sync_server.events.models import EventRecord, GateZonesRecord, ZoneRecord

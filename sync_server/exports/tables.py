@@ -15,7 +15,7 @@ from sync_server.checkout import queries as orders
 from sync_server.checkout.money import ledger
 from sync_server.checkout.queries import Order, OrderFilter
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import ChosenDays, dates_of
+from sync_server.events.days.chosen_days import ChosenDays, dates_of
 from sync_server.events.queries import Event
 from sync_server.events.rules import mark
 from sync_server.exports.cells import Amount, Cell, Moment

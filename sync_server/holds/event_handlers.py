@@ -13,11 +13,13 @@ from shared.errors import Conflict
 from shared.lifecycle import EventStatus, sells
 from sync_server.customers.signals import GuestRemoved
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import EVERY_DAY
+from sync_server.events.days.chosen_days import EVERY_DAY
 from sync_server.events.signals import EventChanged, EventDaysChanged, EventStatusChanged
-from sync_server.holds import day_changes, inventory, queries, service
+from sync_server.holds import queries, service
+from sync_server.holds.endings import day_changes
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus, SaleLockRow
 from sync_server.holds.ports import HoldPorts
+from sync_server.holds.selling import inventory
 from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import seats
 from sync_server.outbox.service import Fact, Subject, record_change

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, delete, select, text
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import dates_of, numbers
-from sync_server.holds import ending, inventory, outcomes, rules, service
+from sync_server.events.days.chosen_days import dates_of, numbers
+from sync_server.holds import rules, service
+from sync_server.holds.endings import ending, outcomes
 from sync_server.holds.models import HoldCounterRow, HoldRow, HoldStatus
+from sync_server.holds.selling import inventory
 from sync_server.holds.taking import places, seats
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import next_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.requests.principals import ActionContext
@@ -30,9 +32,11 @@ def sweep(session: Session, context: ActionContext) -> object:
     return MORE if len(overdue) == BATCH_SIZE else None
 
 
-def anything_overdue(session: Session, now: Millis) -> bool:
-    """Whether `sweep` has anything to do."""
-    return anything_due(session, HoldRow.organisation_id, *_is_overdue(now))
+def next_at(session: Session, _now: Millis) -> Millis | None:
+    """When `sweep` has anything to do next."""
+    active = HoldRow.status == text("'active'")  # as literal text, to match the partial index
+    first = next_due(session, HoldRow.held_until, active)
+    return None if first is None else first + rules.SWEPT_AFTER_MS
 
 
 def _is_overdue(now: Millis) -> tuple[ColumnElement[bool], ...]:

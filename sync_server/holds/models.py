@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, CheckConstraint, Index, SmallInteger, String,
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shared.clock import Millis
-from sync_server.events.chosen_days import EVERY_DAY
+from sync_server.events.days.chosen_days import EVERY_DAY
 from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64, Uuid, references
 
 

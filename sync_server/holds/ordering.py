@@ -9,13 +9,14 @@ from sqlalchemy import ColumnElement, Executable, Table, case, inspect, select, 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.errors import Conflict
 from shared.ids import uuid7
 from sync_server.events import locked_events
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import dates_of
-from sync_server.holds import ending, rules, service
+from sync_server.events.days.chosen_days import dates_of
+from sync_server.holds import rules, service
 from sync_server.holds.caches.sale_state import SaleState, SaleStates, create_sale_lock, load_sale_state
+from sync_server.holds.endings import ending
+from sync_server.holds.endings.gone_holds import hold_expired
 from sync_server.holds.models import WHOLE_EVENT, HoldRow, HoldStatus
 from sync_server.holds.rules import Asked
 from sync_server.holds.signals import HoldsMade
@@ -34,7 +35,6 @@ from sync_server.seating.plans.seat_plans import know_plan
 Held = HoldRow
 """A hold's row, as orders may read it within their transaction."""
 
-_LISTED: Final = 500
 _STATES: Final = "states of the sale of events that this transaction has locked"
 
 
@@ -121,7 +121,7 @@ def claim(
     """
     if found is None or any(hold.seat is None and (not whole or is_of_whole_event(hold)) for hold in found):
         found = _locked(session, event, HoldRow.id.in_(sorted(ids)))
-    return claimable(found, ids, bearer_id, now)
+    return claimable(session, event, found, ids, bearer_id, now)
 
 
 def is_of_whole_event(hold: HoldRow) -> bool:
@@ -129,22 +129,21 @@ def is_of_whole_event(hold: HoldRow) -> bool:
     return hold.seat is None and hold.zone == WHOLE_EVENT
 
 
-def claimable(found: Sequence[HoldRow], ids: Collection[str], bearer_id: str | None, now: Millis) -> list[HoldRow]:
+def claimable(  # noqa: PLR0917 - holds, and for whom
+    session: Session,
+    event: EventKey,
+    found: Sequence[HoldRow],
+    ids: Collection[str],
+    bearer_id: str | None,
+    now: Millis,
+) -> list[HoldRow]:
     """Those of these holds that were asked for, judged as they were found; the refusals of `claim`."""
     mine = {hold.id: hold for hold in found if bearer_id in {None, hold.bearer_id} and hold.held_until > now}
-    if stale := sorted(set(ids) - mine.keys()):
-        raise _stale(stale)
+    if gone := set(ids) - mine.keys():
+        raise hold_expired(session, event, gone, bearer_id)
     if ordered := sorted(id for id, hold in mine.items() if hold.order_id is not None):
         raise service.belongs_to_order(ordered)
     return sorted(mine.values(), key=lambda hold: (hold.zone, hold.seat or 0, hold.id))
-
-
-def _stale(ids: Sequence[str]) -> Conflict:
-    return Conflict(
-        "A hold has run out or was released. Choose those seats again; the others are still yours.",
-        code="hold_expired",
-        holds=list(ids[:_LISTED]),
-    )
 
 
 def give_to_order(
@@ -164,8 +163,8 @@ def give_to_order(
     change = update(row).where(*mine, *free).values(order_id=order_id, held_until=longer, updated_at=context.now)
     once = {"synchronize_session": False, "populate_existing": True}
     given = session.execute(change.returning(row), execution_options=once).scalars().all()
-    if stale := as_found - {(hold.id, hold.quantity) for hold in given}:
-        raise _stale(sorted(id for id, _ in stale))
+    if gone := as_found - {(hold.id, hold.quantity) for hold in given}:
+        raise hold_expired(session, EventKey(holds[0].organisation_id, holds[0].event_id), {id for id, _ in gone})
     send(session, HoldsMade(given, context.now))
 
 

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from sync_server.events import day_counts
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, beyond, dates_of, overlap
+from sync_server.events.days import day_counts
+from sync_server.events.days.chosen_days import EVERY_DAY, ChosenDays, beyond, dates_of, overlap
 from sync_server.holds.models import KEEPS_SEAT, OPEN_PLACES, EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.holds.taking import places, seats
 from sync_server.plumbing.event_key import EventKey

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
+from msgspec import structs
 from sqlalchemy.orm import Session
 
 from shared.errors import GatehouseError, NotFound
 from shared.ids import uuid7
-from sync_server.events.chosen_days import ChosenDays
-from sync_server.holds import rules, seats_together, service
-from sync_server.holds.attempts.evidence import RequestedItems, lock_counter, taken_seat
+from sync_server.events.days.chosen_days import ChosenDays
+from sync_server.holds import rules, service
+from sync_server.holds.attempts.evidence import RequestedItems, lock_counter
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.hold_rows import SeatHold, hold_rows
+from sync_server.holds.attempts.latecomers import require_not_taken
 from sync_server.holds.attempts.retrying import Lost, StaleSaleState, repeatedly
 from sync_server.holds.attempts.runtime import HoldRuntime, JudgedChoice
 from sync_server.holds.caches.hold_cache import Key
 from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.rules import Asked, Evidence, Limits, Outcome
+from sync_server.holds.groups import seats_together
+from sync_server.holds.rules import Asked, Limits, Outcome
 from sync_server.plumbing.sql.autocommit import WriteConflict
 from sync_server.seating.event_seatings import EventSeatings
 from sync_server.seating.plans.layout_seats import Seat
@@ -78,10 +80,10 @@ class SeatReservation:
 
     def _attempt(self, sale_state: SaleState, seat: Seat, asked: Asked) -> HoldResult | None:
         days = service.days_of(sale_state, self._request)
-        bearer, until = self._runtime.holder(_key(sale_state, seat), days, self._request.now) or (self._request.id, 0)
-        if bearer != self._request.id and len(days.numbers) == 1:
-            held = taken_seat(seat, rules.HELD, until, self._request.now, days.names)
-            rules.require(asked, Evidence(taken=[held] if held else []))
+        if len(days.numbers) == 1:
+            holder = self._runtime.holder(_key(sale_state, seat), days, self._request.now)
+            if holder is not None:
+                require_not_taken(asked, self._request, [seat], days, {seat.number: holder})
         if sale_state.event_limit is not None or self._runtime.member_zones(sale_state, self._request, [seat.zone]):
             return self._in_transaction(sale_state, seat)
         if len(days.numbers) > 1:
@@ -138,7 +140,7 @@ class SeatReservation:
             return self._in_transaction(sale_state, seat)  # that hold may have other days, too
         if outcome is Outcome.MINE_ALREADY:
             mine = SeatHold(read.my_hold or "", seat, read.my_until or 0, days)
-            return replace(mine.result(sale_state), created=False)
+            return structs.replace(mine.result(sale_state), created=False)
         return self._act_on(outcome, sale_state, seat)
 
     def _act_on(self, outcome: Outcome | None, sale_state: SaleState, seat: Seat) -> HoldResult | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from apiflask import APIBlueprint
-from flask import Response, request
+from flask import Response
+from msgspec import structs
 from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotSignedIn
@@ -20,9 +21,9 @@ from sync_server.holds import queries, schemas, service
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.runtime import hold_runtime
 from sync_server.holds.caches.sale_state import SaleState
-from sync_server.holds.companions import NONE as NO_COMPANIONS
-from sync_server.holds.companions import Companions, companions_of, concern
-from sync_server.holds.group_holds import GroupHold, GroupRequest
+from sync_server.holds.groups.companions import NONE as NO_COMPANIONS
+from sync_server.holds.groups.companions import Companions, companions_of, concern
+from sync_server.holds.groups.group_holds import GroupHold, GroupRequest
 from sync_server.holds.models import NEVER, HoldRow, HoldStatus
 from sync_server.holds.ports import HoldPorts
 from sync_server.holds.reserve import SeatReservation
@@ -36,6 +37,7 @@ from sync_server.plumbing.web import (
     client_address,
     context,
     current_principal,
+    current_request,
     error_response,
     organisation,
     require,
@@ -73,6 +75,7 @@ def not_signed_in(error: NotSignedIn) -> Response:
 @bp.input(schemas.ReserveBody)
 @bp.output(schemas.HoldAnswer, status_code=201)
 @bp.doc(summary="Hold a seat", responses={200: "Already held by you", 201: "Held"})
+@idempotency.repeatable
 def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Response:
     """Hold one seat for some minutes. Holding the same seat again returns the hold you have.
 
@@ -87,7 +90,7 @@ def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Resp
         attempt = SeatReservation(
             hold_runtime(parts()), event_seatings(), hold_request, _id("event_id", event_id), _id("seat_id", seat_id)
         )
-        if idempotency.HEADER in request.headers:
+        if idempotency.HEADER in current_request().headers:
             return attempt.run_within(lambda hold: responder.idempotent(lambda session: [hold(session)]))
         return responder.plain([attempt.run()])
 
@@ -97,6 +100,7 @@ def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Resp
 @bp.input(schemas.HoldBody)
 @bp.output(schemas.GroupAnswer, status_code=201)
 @bp.doc(summary="Hold for a group", responses={200: "Already held by you", 201: "All of it held"})
+@idempotency.repeatable
 def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
     """Hold several seats, the best that are left, or places of a zone without seats: all of it or nothing."""
     hold_request = _hold_request(json_data, event_id)
@@ -108,7 +112,7 @@ def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
         attempt = _group_hold(hold_request, event_id, json_data)
         return (
             attempt.run_within(responder.idempotent)
-            if idempotency.HEADER in request.headers
+            if idempotency.HEADER in current_request().headers
             else responder.plain(attempt.run())
         )
 
@@ -264,7 +268,7 @@ def _hold_request(body: schemas.ReserveBody, event_id: str) -> HoldRequest:
         address,
         card,
         tuple(body.days or ()),
-        request.headers.get("X-Queue-Tab", "")[:128],
+        current_request().headers.get("X-Queue-Tab", "")[:128],
         _is_let_in_early(event_id),
     )
 
@@ -293,7 +297,7 @@ def _with_membership(visitor: Visitor, card: str | None) -> tuple[Visitor, str |
     if found is None:
         raise InvalidRequest("There is no such membership card.", code="membership_not_found", field="membership")
     tier, active = found.tier, found.counts(parts().clock())
-    return replace(visitor, signed_in=True, membership_tier=tier, membership_active=active), found.id
+    return structs.replace(visitor, signed_in=True, membership_tier=tier, membership_active=active), found.id
 
 
 def _linked_membership(session: Session) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from shared.backoff import delays
 from shared.clock import Millis
 from shared.errors import Conflict, GatehouseError, InvalidRequest, NotSignedIn, TooMany
@@ -52,8 +54,7 @@ class Sale:
     moving: bool = False  # its guests are being moved to other seats
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much one bearer may hold; None for no limit."""
 
     per_booking: int | None
@@ -77,8 +78,7 @@ class Outcome(StrEnum):
     CHECK_CHOICE = "check choice"  # it would leave a single seat: check against all seats of the event
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A request, and what is known of it before a table is read."""
 
     sale: Sale
@@ -90,8 +90,7 @@ class Asked:
     early: bool = False  # a code opens the sale before it begins
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What was read at one moment; the defaults refuse nothing."""
 
     fresh: bool = True  # the sale state is still current
@@ -187,6 +186,8 @@ def _session_over() -> GatehouseError:
 
 
 def _too_fast(asked: Asked, seen: Evidence) -> GatehouseError:
+    if exceeds(0, seen.more, asked.limits.per_booking):  # no waiting would help
+        return _too_many_seats(asked.limits)
     oldest = asked.now if seen.oldest is None else seen.oldest
     return TooMany(
         f"You may take {asked.limits.rate} seats within five minutes. Wait a little before you take another.",
@@ -224,7 +225,7 @@ def _held_by_another(asked: Asked, seen: Evidence) -> GatehouseError:
 def _partly_mine(asked: Asked, seen: Evidence) -> GatehouseError:
     """The bearer's own hold is for other days: two holds of one seat for the same day cannot be."""
     refusal = Conflict(
-        f"You hold this seat on {', '.join(seen.partly_mine[0].dates)} already. Ask for the other days only, or "
+        f"You already hold this seat on {', '.join(seen.partly_mine[0].dates)}. Ask for the other days only, or "
         "release that hold first.",
         code="seat_held_for_other_days",
     )
@@ -251,7 +252,7 @@ def _naming(refusal: GatehouseError, asked: Asked, gone: Mapping[str, tuple[str,
 
 def _too_many_seats(limits: Limits) -> GatehouseError:
     return InvalidRequest(
-        f"A booking holds {limits.per_booking} seats at most. Ask the box office for a larger group.",
+        f"A booking can hold at most {limits.per_booking} seats. Ask the box office for a larger group.",
         code="too_many_seats",
     )
 

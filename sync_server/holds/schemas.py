@@ -8,10 +8,11 @@ from pydantic import BaseModel, Field, model_validator
 
 from shared.clock import Millis
 from sync_server.holds.attempts.hold_request import HoldResult
-from sync_server.holds.companions import NONE as NO_COMPANIONS
-from sync_server.holds.companions import Companions
-from sync_server.holds.group_holds import Preview
+from sync_server.holds.groups.companions import NONE as NO_COMPANIONS
+from sync_server.holds.groups.companions import Companions
+from sync_server.holds.groups.group_holds import Preview
 from sync_server.holds.rules import seconds_left
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import Dates, Id, Query, RequestBody, iso
 from sync_server.seating.layouts.plan import Category
 from sync_server.seating.plans.layout_seats import Seat
@@ -27,7 +28,7 @@ class ReserveBody(RequestBody):
     membership: Annotated[str, Field(max_length=60)] | None = (
         None  # the code of a card; from the box office also its id
     )
-    notes: Annotated[str, Field(max_length=200)] | None = None
+    notes: Annotated[str, Field(max_length=200), SEVERAL_LINES] | None = None
     days: Dates | None = None  # of the event, by their dates: 2026-07-04; none: every day
 
 

@@ -13,16 +13,18 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, GatehouseError
 from shared.ids import uuid7
-from sync_server.events import chosen_days
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import ChosenDays, dates_of
-from sync_server.holds import ending, inventory, queries, rules
+from sync_server.events.days import chosen_days
+from sync_server.events.days.chosen_days import ChosenDays, dates_of
+from sync_server.holds import queries, rules
 from sync_server.holds.attempts.evidence import RequestedItems, gather
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.retrying import Lost, StaleSaleState
 from sync_server.holds.caches.sale_state import SaleState
+from sync_server.holds.endings import ending
 from sync_server.holds.models import HoldRow, HoldStatus
 from sync_server.holds.rules import Asked, Outcome
+from sync_server.holds.selling import inventory
 from sync_server.holds.signals import HoldsMade
 from sync_server.holds.taking import places, seats
 from sync_server.holds.taking.places import ZoneDays
@@ -303,7 +305,7 @@ def extend(session: Session, sale_state: SaleState, hold_id: str, request: HoldR
     row = queries.hold(session, request.organisation_id, None if request.override else request.id, hold_id)
     open_hold = _locked(session, row)
     if open_hold is None or open_hold.held_until <= request.now:
-        raise Conflict("This hold has run out. Choose the seat again.", code="hold_expired")
+        raise Conflict("This hold has expired. Choose the seat again.", code="hold_expired")
     _require_no_order(open_hold)
     rules.require(Asked(sale_state.sale, request.now, early=request.early))
     if open_hold.status != HoldStatus.ACTIVE.value:

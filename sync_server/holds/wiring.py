@@ -32,7 +32,7 @@ def wire(parts: Parts) -> None:
     signals.on(LayoutChanging, _layout_changing)
     signals.on(HoldsMade, partial(_cache, runtime))
     signals.on(HoldsEnded, partial(_drop, runtime))
-    parts.jobs.append(Job("holds.sweep", 5_000, expiry.sweep, expiry.anything_overdue))
+    parts.jobs.append(Job("holds.sweep", 5_000, expiry.sweep, expiry.next_at))
     parts.jobs.append(
         Job("holds.forget_counters", 3_600_000, lambda s, context: expiry.delete_old_counters(s, context.now))
     )

@@ -72,7 +72,9 @@ def render_image(content: bytes) -> RenderedImage:
 def image_format(content: bytes) -> str:
     """JPEG, PNG or WEBP, by content; InvalidRequest for anything else, TooLarge for too many bytes."""
     if len(content) > MAX_BYTES:
-        raise TooLarge(f"A picture may have at most {MAX_BYTES // 1024 // 1024} MB. Reduce it, and upload that.")
+        raise TooLarge(
+            f"A picture may have at most {MAX_BYTES // 1024 // 1024} MB. Make it smaller and upload it again."
+        )
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         _check_size(*_size_of_webp(content))  # the decoder allocates memory as soon as it opens such a file
         return "WEBP"
@@ -136,7 +138,7 @@ def _check_size(width: int, height: int) -> None:
 def _too_many_pixels() -> TooLarge:
     return TooLarge(
         f"A picture may have at most {MAX_PIXELS // 1_000_000} million pixels, and {MAX_SIDE} on a side. "
-        "Reduce it, and upload that.",
+        "Make it smaller and upload it again.",
         code="too_many_pixels",
     )
 

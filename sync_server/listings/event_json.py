@@ -18,8 +18,8 @@ from sync_server.outbox import queries as outbox
 from sync_server.plumbing.api.schemas import iso, iso_or_none
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.prepared import from_json
-from sync_server.tickets import in_lists
-from sync_server.tickets.in_lists import InList, Offered
+from sync_server.tickets.types import in_lists
+from sync_server.tickets.types.in_lists import InList, Offered
 
 
 @dataclass(frozen=True, slots=True)

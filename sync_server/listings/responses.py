@@ -121,7 +121,7 @@ def similar(parts: Parts, event_id: str) -> bytes:
             nearest = sorted(found, key=lambda each: (abs(each.start_at - card.start_at), each.number))
             items = event_json.card_payloads(session, nearest, now)
             on_sale = [each for each in items if each["sale_status"] == "on_sale"]
-            return orjson.dumps({"audience": "public", "items": on_sale[:MAX_SIMILAR]})
+            return orjson.dumps({"audience": "public", "items": on_sale[:MAX_SIMILAR], "next": None})
 
     return parts.cache.fetch(cache.public_key("event", f"{event_id}:similar"), cache.FEED, load)
 
@@ -152,6 +152,6 @@ def cities(parts: Parts, prefix: str) -> bytes:
     def load() -> bytes:
         with parts.database.autocommit_reading() as session:
             found = queries.cities(session, prefix, limit=MAX_SUGGESTIONS, now=parts.clock())
-        return orjson.dumps({"items": [{"city": city.name, "events": city.events} for city in found]})
+        return orjson.dumps({"items": [{"city": city.name, "events": city.events} for city in found], "next": None})
 
     return parts.cache.fetch(cache.public_key("cities", f"suggestions:{prefix}"), cache.CITIES, load)

@@ -12,7 +12,7 @@ from sync_server.accounts.sign_in.cookies import COOKIE
 from sync_server.listings import responses, schemas
 from sync_server.plumbing.language.folding import fold
 from sync_server.plumbing.parts import parts
-from sync_server.plumbing.web import search
+from sync_server.plumbing.web import current_request, search
 
 bp = APIBlueprint("listings", __name__, url_prefix="/api", tag="Listings")
 
@@ -62,7 +62,7 @@ FOR_VISITORS: Mapping[str, str] = {name: f"{bp.name}.{view.__name__}" for name, 
 @bp.before_app_request
 def _public_view_for_visitors() -> Response | None:
     """Serve the public response on organisers' paths to clients without a token or session."""
-    view = _PUBLIC_VIEWS.get(request.endpoint or "")
+    view = _PUBLIC_VIEWS.get(current_request().endpoint or "")
     if view is None or COOKIE in request.cookies or "Authorization" in request.headers:
         return None
     arguments = request.view_args or {}

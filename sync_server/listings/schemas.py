@@ -10,7 +10,7 @@ from shared.errors import InvalidRequest
 from sync_server.events.rules import Mark
 from sync_server.listings.responses import FeedCriteria
 from sync_server.listings.search_words import split_words
-from sync_server.plumbing.api.schemas import Query, Time
+from sync_server.plumbing.api.schemas import Query, Time, WholeList
 from sync_server.plumbing.language.folding import fold
 
 MAX_SEARCH_LETTERS = 5_000
@@ -76,12 +76,13 @@ class CoverView(BaseModel):
 
 
 class OfferedView(BaseModel):
-    """What the shop offers of an event: the cheapest ticket with its fee, and whether any tickets are left.
+    """What the shop offers of an event: the cheapest and the dearest ticket with its fee, and whether any are left.
 
     `begins_at` is when the first ticket type is sold, where its own sale begins later than now.
     """
 
     from_cents: int
+    to_cents: int
     currency: str
     left: bool
     begins_at: str | None
@@ -121,7 +122,7 @@ class FeedView(BaseModel):
     next: str | None
 
 
-class SimilarView(BaseModel):
+class SimilarView(WholeList):
     """Events like another one, the nearest in time first."""
 
     audience: Literal["public"]
@@ -151,7 +152,7 @@ class CityView(BaseModel):
     events: int
 
 
-class CitiesView(BaseModel):
+class CitiesView(WholeList):
     """Cities, those with most events first."""
 
     items: list[CityView]

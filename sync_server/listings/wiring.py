@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from sync_server.events.signals import EventChanged, SoldOutChanged
 from sync_server.listings import interest, service, trending
+from sync_server.outbox.catalogue import kind_of
 from sync_server.outbox.notifications import changes_lists
 from sync_server.outbox.signals import JoinedElsewhere
 from sync_server.plumbing.caching.cache import Cache, public_key
@@ -54,13 +55,13 @@ def _invalidate_lists(cache: Cache) -> None:
 
 
 def _concerns_feed(fact: Message) -> bool:
-    return changes_lists(fact.name) or interest.interest_in(fact) > 0
+    return changes_lists(fact.name) or kind_of(fact.name).page or interest.interest_in(fact) > 0
 
 
 def _on_facts(cache: Cache, session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
     """Count interest, and invalidate once more for a process that has died between its commit and its invalidation."""
     interest.count_interest(session, facts)
-    stale = [fact for fact in facts if changes_lists(fact.name) or fact.name == "tickets_issued"]
+    stale = [fact for fact in facts if changes_lists(fact.name) or kind_of(fact.name).page]
     events = {str(fact.subjects["event"]) for fact in stale if "event" in fact.subjects}
     if events:
         cache.invalidate(*(public_key("event", event) for event in events))

@@ -9,8 +9,9 @@ from flask import Response, current_app, request
 
 from shared.errors import NotFound
 from sync_server.accounts.access import still_allowed
-from sync_server.events import public_queries, summaries
+from sync_server.events import public_queries
 from sync_server.events import queries as events
+from sync_server.events.overviews import summaries
 from sync_server.live import schemas, sources
 from sync_server.live.counters_cache import CountersCache, counters_cache
 from sync_server.live.sources import FactStream

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from sync_server.events.rules import Mark
-from sync_server.plumbing.api.schemas import Id, IsoTime, Query, View
+from sync_server.plumbing.api.schemas import Id, IsoTime, Query, View, WholeList
 
 
 class GateCountersOut(View):
@@ -88,7 +88,7 @@ class SummaryOut(BaseModel):
     replaced_by_event_id: str | None
 
 
-class SummariesOut(BaseModel):
+class SummariesOut(WholeList):
     """Events in their short form, by start."""
 
     items: list[SummaryOut]

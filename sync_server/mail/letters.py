@@ -59,7 +59,7 @@ def _written() -> frozenset[tuple[str, str]]:
 
 @cache
 def languages() -> frozenset[str]:
-    """The languages that every template exists in; what guests get exists in more."""
+    """The languages that every template exists in: an organisation chooses one of them."""
     names = {name for name, _ in _written()}
     return frozenset(language for _, language in _written() if all((name, language) in _written() for name in names))
 

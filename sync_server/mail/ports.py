@@ -12,9 +12,7 @@ from sync_server.mail.letters import File
 
 @dataclass(frozen=True, slots=True)
 class MailPorts:
-    """Answered by the packages whose mails carry files, and by what connects processes."""
+    """Answered by the packages whose mails carry files."""
 
     attachments: Mapping[str, Callable[[Session, str, str], File | None]]
     """By kind: makes the file of an organisation's row, by its id; None where there is none any more."""
-    posted: Callable[[], None]
-    """Tells whoever sends mails that there are some."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
@@ -11,6 +12,8 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.mail.models import MailRow
 from sync_server.mail.rules import State
+
+WAITS: Final = MailRow.state == State.WAITING
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +34,4 @@ def deliveries(session: Session, organisation_id: str, ids: Collection[str]) -> 
 
 def due(now: Millis) -> tuple[ColumnElement[bool], ...]:
     """The condition of mails that are to be sent now."""
-    return MailRow.due_at <= now, MailRow.state == State.WAITING
+    return WAITS, MailRow.due_at <= now

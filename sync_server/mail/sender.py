@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from smtplib import SMTP, SMTPServerDisconnected
 from typing import Final
@@ -15,18 +14,18 @@ from sync_server.mail.models import MailRow
 from sync_server.mail.ports import MailPorts
 from sync_server.mail.rules import Outcome, State
 from sync_server.mail.smtp import MailServer, Unreachable
-from sync_server.plumbing.due import organisations_due
-from sync_server.plumbing.messaging.bus import Listener
+from sync_server.plumbing.due import next_due, organisations_due
+from sync_server.plumbing.jobs import MORE, HeavyJob
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.telemetry.logs import LOG
 
-LOOK_EVERY_S: Final = 5.0
+RETRY_MS: Final = 5_000
+"""After a failure of the database: mails wait for it there."""
 BATCH_SIZE: Final = 10
 
 PER_CONNECTION: Final = 100
 """Mail servers count, too: many end a connection after so many."""
-_STOPS_WITHIN_S: Final = 0.5
 
 
 class MailSender:
@@ -36,20 +35,15 @@ class MailSender:
         self._parts = parts
         self._server = MailServer(parts.config)
 
-    def run(self, stop: threading.Event) -> None:
-        """Send until the stop; what is posted meanwhile at once, by whichever process."""
-        with self._parts.bus.listen([service.POSTED]) as posted:
-            self._run(stop, posted)
-
-    def _run(self, stop: threading.Event, posted: Listener) -> None:
-        while not stop.is_set():
-            try:
-                count = self.run_once()
-            except Exception as problem:  # the database may be away: mails wait for it there
-                LOG.error("mail_interrupted", problem=type(problem).__name__)
-                count = 0
-            if not count:
-                _rest(stop, posted)
+    def job(self) -> HeavyJob:
+        """Sends what is posted at once, by whichever process."""
+        return HeavyJob(
+            service.SEND,
+            RETRY_MS,
+            lambda _database, _context: MORE if self.run_once() else None,
+            lambda session, _now: next_due(session, MailRow.due_at, queries.WAITS),
+            lane="mail",
+        )
 
     def run_once(self) -> int:
         """Try what is due now, as much as is sent over one connection; how many mails that were."""
@@ -133,10 +127,3 @@ class MailSender:
             attempts=mail.attempts,
             problem=outcome.problem,
         )
-
-
-def _rest(stop: threading.Event, posted: Listener) -> None:
-    """Wait for a mail, or a while: what failed is due again."""
-    for _ in range(int(LOOK_EVERY_S / _STOPS_WITHIN_S)):
-        if posted.wait(_STOPS_WITHIN_S) or posted.missed() or stop.is_set():
-            return

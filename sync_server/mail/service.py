@@ -15,17 +15,14 @@ from sync_server.audit.rules import INSTALLATION
 from sync_server.mail import rules
 from sync_server.mail.letters import Attachment, Letter
 from sync_server.mail.models import MailRow
-from sync_server.mail.ports import MailPorts
 from sync_server.mail.rules import State
-from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.due import organisations_due
-from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.waking import wake
 
-POSTED: Final = "mail:posted"
-"""The topic on which senders hear of new mails."""
-_TOLD: Final = "senders are told of mails"
+SEND: Final = "mail.send"
+"""The job that sends them."""
 
 
 def post(
@@ -61,9 +58,8 @@ def post(
     )
     session.add(row)
     session.flush()
-    if not void and not session.info.get(_TOLD):
-        session.info[_TOLD] = True
-        after_commit(session, ports_of(session, MailPorts).posted)
+    if not void:
+        wake(session, SEND)
     return id
 
 

@@ -10,7 +10,7 @@ from cachetools import LRUCache
 from prometheus_client import Counter
 from sqlalchemy.orm import Session
 
-from sync_server.events.active_events import venue_ids_by_event
+from sync_server.events.overviews.active_events import venue_ids_by_event
 from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import LOG_SUBJECTS, Message, Subscriber

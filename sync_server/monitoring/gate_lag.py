@@ -13,7 +13,7 @@ from shared.clock import Millis
 from sync_server.devices import queries as devices
 from sync_server.devices.queries import HeardDevice
 from sync_server.events import queries as events
-from sync_server.events.active_events import active_event_ids
+from sync_server.events.overviews.active_events import active_event_ids
 from sync_server.plumbing.event_key import EventKey
 from sync_server.revisions import queries as revisions
 from sync_server.scans import queries as scans

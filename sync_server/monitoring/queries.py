@@ -13,8 +13,8 @@ from shared.ids import NIL_ID
 from shared.lifecycle import EventStatus
 from sync_server.audit import queries as audit
 from sync_server.checkout.payments import disputes
-from sync_server.events.active_events import active_event_labels
-from sync_server.events.alert_candidates import find_alert_candidates
+from sync_server.events.overviews.active_events import active_event_labels
+from sync_server.events.overviews.alert_candidates import find_alert_candidates
 from sync_server.events.rules import AlertCandidate
 from sync_server.holds.queries import count_held
 from sync_server.monitoring import rules

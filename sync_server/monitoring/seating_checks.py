@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.events import queries as events
-from sync_server.events.active_events import active_event_ids
-from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
-from sync_server.holds.outcomes import outcomes
+from sync_server.events.days.chosen_days import EVERY_DAY, ChosenDays, dates_of
+from sync_server.events.overviews.active_events import active_event_ids
+from sync_server.holds.endings.outcomes import outcomes
 from sync_server.monitoring import service
 from sync_server.monitoring.models import FigureRow
 from sync_server.plumbing.event_key import EventKey

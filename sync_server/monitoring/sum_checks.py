@@ -7,7 +7,7 @@ from typing import Final
 
 from shared.ids import NIL_ID
 from sync_server.events import queries as events
-from sync_server.holds import outcomes
+from sync_server.holds.endings import outcomes
 from sync_server.monitoring import service
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.event_key import EventKey

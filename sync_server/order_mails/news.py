@@ -25,16 +25,18 @@ from sync_server.order_mails.models import EventNewsRow
 from sync_server.order_mails.offers import Offer, post_offer
 from sync_server.order_mails.posting import Told
 from sync_server.outbox.catalogue import FACTS, kind_of
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import due_if_any, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE, Job, Message, Subscriber
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
+from sync_server.plumbing.waking import wake
 from sync_server.tickets import queries as tickets
 from sync_server.waiting_list import links
 from sync_server.waiting_list import queries as waiting_list
 
+GO_ON: Final = "orders.tell"
 PIECE: Final = 50
 """Orders that are told in one transaction."""
 KEPT_MS: Final = 60 * 86_400_000
@@ -65,7 +67,7 @@ class BuyerNews:
 
     def job(self) -> Job:
         """Goes on where an event has more orders than are told at once."""
-        return Job("orders.tell", 2_000, self._go_on, _anything_left)
+        return Job(GO_ON, 2_000, self._go_on, _anything_left)
 
     def forgetting(self) -> Job:
         """Deletes what was told long ago."""
@@ -176,6 +178,7 @@ def _note(session: Session, fact: Message) -> None:
     row = EventNewsRow(**key._asdict(), id=fact.message_id, message=message, created_at=fact.at)
     session.add(row)
     session.flush()
+    wake(session, GO_ON)
 
 
 def _next(session: Session) -> EventNewsRow | None:
@@ -189,8 +192,8 @@ def _next(session: Session) -> EventNewsRow | None:
     return None
 
 
-def _anything_left(session: Session, _now: Millis) -> bool:
-    return anything_due(session, EventNewsRow.organisation_id, _OPEN)
+def _anything_left(session: Session, _now: Millis) -> Millis | None:
+    return due_if_any(session, EventNewsRow.organisation_id, _OPEN)
 
 
 def _delete_old(session: Session, context: ActionContext) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from sync_server.order_mails.messages import Message
-from sync_server.plumbing.api.schemas import IsoTime, RequestBody, View
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody, View, WholeList
 
 
 class PreviewMail(RequestBody):
@@ -43,7 +43,7 @@ class NewsView(View):
     done_at: IsoTime | None
 
 
-class EventNewsView(BaseModel):
+class EventNewsView(WholeList):
     """What the buyers of an event were told, the newest first."""
 
     items: list[NewsView]

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.accounts import queries as accounts
 from sync_server.checkout import queries as orders
-from sync_server.checkout.money import ledger
+from sync_server.checkout.money import epc, ledger
 from sync_server.checkout.orders import links
 from sync_server.checkout.queries import Order
 from sync_server.checkout.settings import settings_of
@@ -72,7 +72,7 @@ def order_values(
         "due_at": reader.moment(order.due_at),
         "reference": order.number,
         "account_holder": settings.account_holder,
-        "iban": settings.iban,
+        "iban": epc.written_iban(settings.iban),
         "bic": settings.bic,
         "refunded": style.amount(refunded_cents, order.currency),
         "link": order_link(parts, session, order),
@@ -101,7 +101,7 @@ def sample_values(parts: Parts, session: Session, reader: Reader, currency: str)
         "due_at": reader.moment(soon),
         "reference": f"{setting.event.code}-R1",
         "account_holder": settings.account_holder or setting.organiser,
-        "iban": settings.iban or "DE02120300000000202051",
+        "iban": epc.written_iban(settings.iban or "DE02120300000000202051"),
         "bic": settings.bic,
         "refunded": style.amount(4_990, currency),
         "from_seat": "B 12",

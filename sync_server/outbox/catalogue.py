@@ -43,11 +43,8 @@ def _event(
 
 
 def _status_change(description: str, *, seats: Seats = Seats.NONE, routing_key: str = "", buyers: str = "") -> FactKind:
-    status = {
-        "type": "object",
-        "properties": {"status": TEXT, "rescheduled_at": MILLIS, "mark": MARK},
-        "required": ["status"],
-    }
+    fields = {"status": TEXT, "rescheduled_at": MILLIS, "mark": MARK}
+    status = {"type": "object", "properties": fields, "required": ["status"]}
     payload = {"before": status, "after": status, "reason": TEXT}
     kind = _event(description, payload, seats=seats, buyers=buyers)
     return replace(kind, routing_key=routing_key, organisers=_STATUS, public=_STATUS)
@@ -234,6 +231,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
         topics=_EVENT_TOPIC,
         seats=Seats.NAMED,
         occupancy=True,
+        page=True,
         interest=Interest(3, "count"),
         logged=("ticket_type", "count", "first", "last"),
     ),

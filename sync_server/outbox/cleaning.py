@@ -12,6 +12,7 @@ from shared.clock import Millis
 from sync_server.outbox import cursors, retries
 from sync_server.outbox.cursors import BROKER, RELAY
 from sync_server.outbox.models import CursorRow, OutboxRow, ProcessedMessage, RetryRow
+from sync_server.plumbing.due import AT_ONCE
 from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.requests.principals import ActionContext
@@ -23,10 +24,14 @@ BATCH_SIZE: Final = 2_000
 def jobs(parts: Parts) -> list[Job]:
     """The jobs of the outbox."""
     return [
-        Job("outbox.forget_sent", 600_000, delete_delivered, lambda session, now: bool(_organisations(session, now))),
+        Job("outbox.forget_sent", 600_000, delete_delivered, _anything_old),
         Job("outbox.forget_processed", 3_600_000, _delete_processed),
         Job("outbox.forget_readers", 3_600_000, partial(_forget_readers, parts)),
     ]
+
+
+def _anything_old(session: Session, now: Millis) -> Millis | None:
+    return AT_ONCE if _organisations(session, now) else None
 
 
 def delete_delivered(session: Session, context: ActionContext) -> object:

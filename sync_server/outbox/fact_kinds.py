@@ -75,6 +75,7 @@ class FactKind:
     public: tuple[str, ...] = ()  # and in those of visitors
     seats: Seats = Seats.NONE
     occupancy: bool = False  # whether it changes how full an event is
+    page: bool = False  # whether it changes what the public page of its event shows, and no list of events
     outcome: Outcome | None = None
     interest: Interest | None = None
     buyers: str = ""  # the message that buyers get: of their order, or of their event; "": none
@@ -91,6 +92,7 @@ class FactKind:
             "public": self.public,
             "seats": self.seats.value,
             "occupancy": self.occupancy,
+            "page": self.page,
             "outcome": self.outcome and self.outcome._asdict(),
             "interest": self.interest and self.interest._asdict(),
             "buyers": self.buyers,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
+from msgspec import Struct, field
 from sqlalchemy import Table, event
 from sqlalchemy.orm import Session
 
@@ -29,8 +30,7 @@ from sync_server.plumbing.telemetry import tracing
 _QUEUED = "facts"
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """Something that happened, named in the past tense; subjects are ids: {"event": …, "event_number": …}.
 
     Facts with the same `event_number` (or else the same `event`) are delivered in order.

@@ -21,7 +21,7 @@ def wire(parts: Parts) -> None:
     if parts.backends.bus_connected is not None:
         if parts.config.redis_url is not None:
             parts.dependencies["redis"] = parts.backends.bus_connected
-        parts.bus.subscribe([COMMITTED], lambda _: parts.database.work_pending.set())
+        parts.bus.subscribe([COMMITTED], lambda _: parts.database.note_work())
         parts.database.wake_ups.append(lambda: parts.bus.publish(COMMITTED, {}))
     if parts.config.amqp_url is not None and not parts.config.embedded:
         _watch_broker(parts, parts.config.amqp_url)

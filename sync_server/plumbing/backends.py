@@ -34,6 +34,10 @@ class Backends:
     bus_connected: Callable[[], bool] | None = None
     """Whether the bus reaches other processes now; None where there are none."""
 
+    def in_touch(self) -> bool:
+        """Whether every process hears what another one publishes now."""
+        return self.bus_connected is None or self.bus_connected()
+
 
 def choose_backends(
     redis_url: str | None,

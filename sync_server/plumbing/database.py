@@ -16,6 +16,8 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Clock, Millis
 from shared.ids import Entropy
+from sync_server.plumbing.event_key import EventKey
+from sync_server.plumbing.few_at_once import FewAtOnce
 from sync_server.plumbing.ports import Ports
 from sync_server.plumbing.private_files import create_private
 from sync_server.plumbing.signals import Signals
@@ -30,6 +32,11 @@ from sync_server.plumbing.telemetry.spans import NO_SPANS, Spans
 
 COMMITS: ContextVar[int] = ContextVar("commits", default=0)
 """How often this thread, or this request, has committed: nothing of it may be run again once it has."""
+WRITERS_AT_AN_EVENT: Final = 2
+"""One has the event's lock, another composes what it will write behind it. More would only take the interpreter, and
+connections that have nothing prepared, from the one that all wait for."""
+PATIENCE_S: Final = 5.0
+"""So long a request waits for others of its process: should they be stuck, it asks the database itself."""
 _STATEMENTS_KEPT: Final = 400
 """Prepared statements of a connection: more than the requests of an evening send, so that none is prepared in turns."""
 BeforeCommit = Callable[[Session, Millis], None]
@@ -58,6 +65,7 @@ class Database:
         self._info = {"database": self, "signals": self.signals, "ports": self.ports}
         self.spans = NO_SPANS
         self.wake_ups: list[Callable[[], None]] = []
+        self.wake_job: Callable[[str], None] = lambda _job: None  # see `waking`
         self.work_pending = threading.Event()  # set after commits that leave work for the worker: facts to deliver
         self._writers = engine.execution_options(writes=True)
         self._readers = (
@@ -68,6 +76,7 @@ class Database:
         alone: dict[str, Any] = {"begins": False} if self.embedded else {"isolation_level": "AUTOCOMMIT"}
         self._autocommit = engine.execution_options(**alone)
         self._writer_lock = threading.RLock()
+        self.writers_at = FewAtOnce(WRITERS_AT_AN_EVENT, patience_s=PATIENCE_S)
         url = engine.url.render_as_string(hide_password=False)
         self.autocommit = None if self.embedded else AutocommitPool(url, pooler, limits=limits)
         self.group_commit = GroupCommit(engine, self._writer_lock) if self.embedded else None
@@ -101,10 +110,17 @@ class Database:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """One transaction: committed at the end, after `before_commit` has run, or rolled back as a whole."""
+    def writing(self, event_in_demand: EventKey | None = None) -> Iterator[Session]:
+        """One transaction: committed at the end, after `before_commit` has run, or rolled back as a whole.
+
+        Where it will lock an event that many may want at the same moment, it is one of a few at a time that do.
+        """
         wake_ups: list[Callable[[], None]] = []
-        with self._one_writer(), LateWritingSession(self._writers, expire_on_commit=False) as session, session.begin():
+        with (
+            self._turn(event_in_demand),
+            LateWritingSession(self._writers, expire_on_commit=False) as session,
+            session.begin(),
+        ):
             session.info.update(self._info, after_commit=wake_ups)
             yield session
             session.flush()
@@ -116,15 +132,21 @@ class Database:
         for wake_up in wake_ups:
             wake_up()
 
+    def note_work(self) -> None:
+        """Note that a commit has left work; whoever does it clears the note before looking."""
+        if not self.work_pending.is_set():
+            self.work_pending.set()
+
     def wake_workers(self) -> None:
         """Wake those who do the work that commits leave, in this process and in others."""
-        self.work_pending.set()
+        self.note_work()
         for wake_up in self.wake_ups:
             wake_up()
 
-    def _one_writer(self) -> AbstractContextManager[Any]:
-        # SQLite's own busy wait is unfair and slow; a lock in this process is neither.
-        return self._writer_lock if self.embedded else nullcontext()
+    def _turn(self, event_in_demand: EventKey | None) -> AbstractContextManager[Any]:
+        if self.embedded:
+            return self._writer_lock  # SQLite's own busy wait is unfair and slow; a lock in this process is neither
+        return nullcontext() if event_in_demand is None else self.writers_at.turn(event_in_demand)
 
     def close(self) -> None:
         """Close all connections."""

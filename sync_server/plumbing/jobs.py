@@ -18,6 +18,10 @@ MORE: Final = object()
 """Returned by a job that stopped early to let others write: it is due again at once."""
 
 
+LOOK_EVERY_MS: Final[Millis] = 30_000
+"""How often a job asks whether it has anything to do: whatever gives it something to do wakes it, or is due at a time
+that it knows. So it finds what was due before it looked, and what a process had no time to announce before it died."""
+
 LOG_SUBJECTS: Final[Mapping[str, str]] = {
     "hold": "hold_id",
     "ticket": "ticket_id",
@@ -35,9 +39,12 @@ class Job:
 
     name: str
     every_ms: Millis
+    """How often it runs; one that asks what is due: how often at most while it has something to do."""
     run: Callable[[Session, ActionContext], object]
-    due: Callable[[Session, Millis], bool] | None = None
-    """Whether there is anything to do: one cheap question, asked outside a transaction. None: run every time."""
+    due: Callable[[Session, Millis], Millis | None] | None = None
+    """When it has something to do next, as far as is known: one cheap question, asked outside a transaction."""
+    look_every_ms: Millis = LOOK_EVERY_MS
+    """How often it asks that while there is nothing to do; whatever is due within that time must wake it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +54,9 @@ class HeavyJob:
     name: str
     every_ms: Millis
     run: Callable[[Database, ActionContext], object]
-    due: Callable[[Session, Millis], bool] | None = None
-    """As of a job."""
+    due: Callable[[Session, Millis], Millis | None] | None = None
+    look_every_ms: Millis = LOOK_EVERY_MS
+    """These three as of a job."""
     lane: str = "heavy jobs"
     """Jobs of one lane run one after another, those of different lanes side by side."""
 

@@ -7,20 +7,21 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 from apiflask import APIFlask, HTTPError
-from flask import Request, Response, current_app, g, has_request_context, jsonify, request
+from flask import Request, Response, current_app, g, jsonify, request
+from flask.globals import _cv_request
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 from werkzeug.routing import IntegerConverter, Map
 
 from shared.errors import Forbidden, GatehouseError, InvalidRequest, NotSignedIn
 from shared.ids import as_id, uuid7
+from shared.words.mistakes import in_words
 from sync_server.plumbing.database import COMMITS
-from sync_server.plumbing.language.wording import in_words
-from sync_server.plumbing.parts import parts
+from sync_server.plumbing.parts import CONTEXT, parts
 from sync_server.plumbing.requests import error_pages
+from sync_server.plumbing.requests.fast_responses import FastResponse, names_of
 from sync_server.plumbing.requests.json_requests import JsonRequest, StrictJson
 from sync_server.plumbing.requests.principals import SYSTEM, Action, ActionContext, Actor, Principal
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
@@ -49,7 +50,6 @@ OTHER_IDS = frozenset({"cover_id", "image_id", "key_id", "membership_id", "seat_
 """Names in URLs of what is no UUID: hashes, numbers, and what organisers name themselves."""
 _WHOLE_BODY = "_schema"
 """The validator's name for a body that is wrong as a whole."""
-_WITHOUT_BODY = frozenset({204, 304})
 _MAX_PROBLEMS = 50
 MAX_REPEATS = 3
 """How often a request is run again that collided with another in the database."""
@@ -68,17 +68,18 @@ _MESSAGES = {
 
 def request_id() -> str:
     """The id of this request in the log."""
-    return cast(str, g.get("request_id", "")) if has_request_context() else ""
+    here = CONTEXT.get(None)
+    return "" if here is None else cast(str, here.g.get("request_id", ""))
 
 
 def current_request() -> Request:
     """The request itself: the proxy looks it up at every access."""
-    return cast(Request, cast(Any, request)._get_current_object())
+    return _cv_request.get().request
 
 
-def _current_g() -> Any:
+def current_g() -> Any:
     """What is kept for this request, without a lookup at every access."""
-    return cast(Any, g)._get_current_object()
+    return CONTEXT.get().g
 
 
 def current_principal() -> Principal:
@@ -93,7 +94,7 @@ def current_principal() -> Principal:
 
 def maybe_principal() -> Principal | None:
     """The principal of this request, or None."""
-    return cast("Principal | None", _current_g().get("principal"))
+    return cast("Principal | None", current_g().get("principal"))
 
 
 def organisation() -> str:
@@ -223,19 +224,6 @@ def retry_headers(error: GatehouseError) -> dict[str, str]:
     return {"Retry-After": str(error.details.get("retry_after", 2))} if error.retryable else {}
 
 
-_ADJUSTED = frozenset({"location", "content-location"})
-
-
-class FastResponse(Response):
-    """A response whose headers go out as they are, unless Werkzeug has to adjust one."""
-
-    def get_wsgi_headers(self, environ: Any) -> Headers:
-        """The headers; copying and checking them again costs a thirtieth of a hold."""
-        names = {name.lower() for name, _ in self.headers}
-        ready = "content-length" in names and self.status_code >= 200 and self.status_code not in _WITHOUT_BODY
-        return self.headers if ready and names.isdisjoint(_ADJUSTED) else super().get_wsgi_headers(environ)
-
-
 class SmallNumber(IntegerConverter):
     """A number in a URL that every column can hold; a larger one is not found."""
 
@@ -276,21 +264,22 @@ def _read_ids(_endpoint: str | None, values: dict[str, Any] | None) -> None:
 def _begin() -> None:
     here = parts()
     now = here.clock()
-    kept, current = _current_g(), current_request()
+    kept, current = current_g(), current_request()
     kept.started, kept.request_id, kept.commits_before = now, uuid7(now, here.entropy), COMMITS.get()
     caller = current.environ.get("HTTP_TRACEPARENT", "")
     tracing.enter(tracing.of_request(caller, kept.request_id))
     if here.spans.on:
         route, method = current.url_rule.rule if current.url_rule else "unknown", known_method(current.method)
-        g.span = here.spans.request(f"{method} {route}", caller, method=method, route=route).__enter__()
+        kept.span = here.spans.request(f"{method} {route}", caller, method=method, route=route).__enter__()
 
 
 def _end(response: Response) -> Response:
     # Local names, because each access through a Flask proxy is a lookup.
-    here, current, kept, its_id = parts(), current_request(), _current_g(), request_id()
+    here, current, kept = parts(), current_request(), current_g()
+    its_id = kept.get("request_id", "")
     rule, method = current.url_rule.rule if current.url_rule else "unknown", known_method(current.method)
     millis, status = here.clock() - kept.get("started", 0), response.status_code
-    _add_headers(response, its_id, forever_https=here.config.secure_cookies)
+    _add_headers(response, kept, forever_https=here.config.secure_cookies)
     if here.draining.is_set():
         response.headers["Connection"] = "close"  # the next request goes to another server
     here.metrics.observe_request(method, rule, status, millis / 1000)
@@ -315,13 +304,13 @@ def _note_slow_search(current: Request, rule: str, millis: int) -> None:
         LOG.warning("slow_search", route=rule, ms=millis, request_id=request_id(), **fields)
 
 
-def _add_headers(response: Response, its_id: str, *, forever_https: bool) -> None:
+def _add_headers(response: Response, kept: Any, *, forever_https: bool) -> None:
     """The headers of every response, except those that the view has set."""
     headers = response.headers
-    present = {name.lower() for name, _ in headers}
-    headers["X-Request-Id"] = its_id
-    if "etag" in g and response.status_code < 300:
-        response.set_etag(g.etag)
+    present = names_of(headers)
+    headers.add("X-Request-Id", kept.get("request_id", ""))
+    if "etag" in kept and response.status_code < 300:
+        response.set_etag(kept.etag)
     for lower, name, value in _HEADERS_HTTPS if forever_https else _HEADERS_HTTP:
         if lower not in present:
             headers.add(name, value)

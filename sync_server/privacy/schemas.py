@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import RequestBody, View
 from sync_server.privacy.people import Wanted
 
@@ -32,7 +33,7 @@ class PersonNamed(RequestBody):
 class PersonToErase(PersonNamed):
     """Whom to erase, and why."""
 
-    reason: Annotated[str, Field(min_length=3, max_length=1000)]
+    reason: Annotated[str, Field(min_length=3, max_length=1000), SEVERAL_LINES]
 
 
 class Exported(BaseModel):
@@ -64,7 +65,7 @@ class EraseOwn(RequestBody):
     """Confirms an erasure with the `email` of the login; the password, unless the session has just begun by a link."""
 
     email: Annotated[str, Field(min_length=3, max_length=254)]
-    current_password: Annotated[str, Field(max_length=200)] = ""
+    current_password: Annotated[str, Field(max_length=200), SEVERAL_LINES] = ""
 
 
 def kept_views(kept: Iterable[tuple[str, str]]) -> list[KeptView]:

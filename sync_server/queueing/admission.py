@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.events import queries as events
 from sync_server.outbox.service import Fact, Subject, record_change
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import due_if_any, organisations_due
 from sync_server.plumbing.ports import ports_of
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
@@ -29,9 +29,9 @@ def advance_all(session: Session, sealer: Sealer, context: ActionContext) -> Non
             advance(session, organisation_id, queue.event_id, sealer, context)
 
 
-def anybody_there(session: Session, _now: Millis) -> bool:
-    """Whether anybody takes part in any queue."""
-    return anything_due(session, QueueEntryRow.organisation_id, *_takes_part())
+def anybody_there(session: Session, _now: Millis) -> Millis | None:
+    """At once, where anybody takes part in any queue."""
+    return due_if_any(session, QueueEntryRow.organisation_id, *_takes_part())
 
 
 def _takes_part() -> tuple[ColumnElement[bool], ...]:

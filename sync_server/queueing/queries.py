@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, case, func, select
+from sqlalchemy import ColumnElement, Select, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -92,9 +92,11 @@ def next_entries(session: Session, organisation_id: str, event_id: str, count: i
 
 
 def shopping(organisation_id: str, event_id: str, now: Millis) -> Select[str]:
-    """Who has a pass that has not run out: part of a statement that counts."""
-    shops = QueueEntryRow.state == EntryState.ADMITTED.value, QueueEntryRow.expires_at > now
-    return select(QueueEntryRow.bearer_id).where(*_of_event(organisation_id, event_id), *shops)
+    """Whose turn takes a slot: it has not run out, and they took the pass, or may still be about to; to be counted."""
+    entry = QueueEntryRow
+    shops = entry.state == EntryState.ADMITTED.value, entry.expires_at > now
+    is_there = or_(entry.tab_hash.is_not(None), entry.admitted_at > now - rules.NO_SHOW_MS)
+    return select(entry.bearer_id).where(*_of_event(organisation_id, event_id), *shops, is_there)
 
 
 def count_admitted_since(session: Session, organisation_id: str, event_id: str, since: Millis) -> int:

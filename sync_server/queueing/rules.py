@@ -23,6 +23,8 @@ RATE_MS: Final = 5 * 60_000
 FOUR_IN_FIVE: Final = 1.28
 """Standard deviations on each side of the middle that have four in five of the cases."""
 MINUTE_MS: Final = 60_000
+NO_SHOW_MS: Final = 2 * 60_000
+"""Whoever has not taken the pass for so long keeps the turn, but no slot; browsers wake a hidden page every minute."""
 ASK_AGAIN_S: Final = 5
 
 

@@ -26,6 +26,7 @@ def wire(parts: Parts) -> None:
             ADVANCE_EVERY_MS,
             lambda session, context: admission.advance_all(session, parts.sealer, context),
             admission.anybody_there,
+            look_every_ms=ADVANCE_EVERY_MS,
         )
     )
 

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 from shared.wire.rows import EventDay
 from sync_server.checkout import queries as checkout
 from sync_server.checkout.sessions import queries as sessions
-from sync_server.events import chosen_days, snapshot_rows
 from sync_server.events import queries as events
+from sync_server.events import snapshot_rows
+from sync_server.events.days import chosen_days
 from sync_server.events.rules import mark
 from sync_server.holds import queries as holds
 from sync_server.plumbing.event_key import EventKey

@@ -23,6 +23,8 @@ HOUR_MS: Final = 3_600_000
 BRIEF_MS: Final = 3 * DAY_MS
 """What has been on sale for less is shown by the hour."""
 MOST_MOMENTS: Final = 400
+MOST_AHEAD: Final = 3
+"""How much time to come the chart shows, in times of what is past."""
 LOOKED_AT: Final = 40
 """Earlier events among which the one to compare with is looked for."""
 _BEFORE: Final = ("live", "ended")
@@ -116,9 +118,8 @@ def sales(session: Session, event: Event, now: Millis) -> Sales | None:
     other = comparable(event, _earlier_events(session, event))
     before = None if other is None else _earlier(session, other, step)
     last = max([now, *(at - step for at, _ in read.tickets())])
-    moments = _moments(
-        read, last, begins(event), None if before is None else before[1].since + _shift(event, before[0])
-    )
+    other_since = None if before is None else before[1].since + _shift(event, before[0])
+    moments = moments_shown(read.since, read.step, last, begins(event), other_since)
     types = [
         TypeLine(row.number, row.name, known(grown(read.tickets(row.number), moments), moments, now))
         for row in tickets.ticket_types(session, *event.key)
@@ -177,11 +178,18 @@ def _shift(event: Event, other: Event) -> Millis:
     return begins(event) - begins(other)
 
 
-def _moments(read: _Read, last: Millis, start: Millis, other_since: Millis | None) -> list[Millis]:
-    """The moments of the chart: from the first sale of either until the event begins, or until now."""
-    earlier = 0 if other_since is None else max(0, -(-(read.since - other_since) // read.step))
-    since, until = read.since - earlier * read.step, max(last + read.step, start)
-    step = read.step * max(1, -(-(until - since) // (read.step * MOST_MOMENTS)))
+def moments_shown(
+    began: Millis, stretch: Millis, last: Millis, start: Millis, other_since: Millis | None
+) -> list[Millis]:
+    """The moments of the chart: from the first sale of either until the event begins, or until now.
+
+    With nothing to compare, a sale that has hardly begun does not leave the chart empty until an event of next year.
+    """
+    if other_since is None:
+        start = min(start, last + MOST_AHEAD * (last + stretch - began))
+    earlier = 0 if other_since is None else max(0, -(-(began - other_since) // stretch))
+    since, until = began - earlier * stretch, max(last + stretch, start)
+    step = stretch * max(1, -(-(until - since) // (stretch * MOST_MOMENTS)))
     return [*range(since, until + step, step)]
 
 

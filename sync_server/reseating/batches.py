@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.events import service as event_service
 from sync_server.outbox.service import Fact, Subject, record_change
+from sync_server.plumbing.due import AT_ONCE
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.reseating import queries, service
@@ -60,9 +61,9 @@ def _finish(session: Session, row: ReseatingRecord, context: ActionContext) -> N
     record_change(session, context, Subject("event", row.event_id, before, after, row.reason), fact)
 
 
-def any_abandoned(session: Session, now: Millis) -> bool:
-    """Whether `resume_abandoned` has anything to do."""
-    return queries.abandoned(session, now - ABANDONED_AFTER_MS) is not None
+def any_abandoned(session: Session, now: Millis) -> Millis | None:
+    """At once, where `resume_abandoned` has anything to do."""
+    return AT_ONCE if queries.abandoned(session, now - ABANDONED_AFTER_MS) is not None else None
 
 
 def resume_abandoned(session: Session, context: ActionContext) -> object:

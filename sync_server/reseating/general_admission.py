@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sync_server.events.chosen_days import overlap
+from sync_server.events.days.chosen_days import overlap
 from sync_server.seating.layouts.overlay import EventZone
 
 

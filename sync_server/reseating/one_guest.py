@@ -15,7 +15,7 @@ from shared.tickets import TicketFlags
 from shared.wire.snapshot import TicketState
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.holds import inventory
+from sync_server.holds.selling import inventory
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
@@ -33,7 +33,7 @@ from sync_server.tickets.issuance.seat_flags import SeatTraits
 from sync_server.tickets.issuance.wheelchairs import WheelchairSeating
 from sync_server.tickets.queries import Ticket
 from sync_server.tickets.seat_moves import NewSeat
-from sync_server.tickets.seat_types import SoldIn
+from sync_server.tickets.types.seat_types import SoldIn
 
 _PAIRED: Final = frozenset({Category.WHEELCHAIR, Category.COMPANION})
 _LESS: Final = "restricted_view"
@@ -79,7 +79,7 @@ def examine(session: Session, organisation_id: str, move: SeatChange, now: Milli
     )
     old, new = (side.seat(each, any_price=False) for each in (row.seat, number))
     if new.number == old.number:
-        raise Conflict("The guest has this seat already.", code="same_seat")
+        raise Conflict("The guest already has this seat.", code="same_seat")
     if new.closed:
         raise Conflict("This seat is not for sale. Open it first, or choose another.", code="seat_not_for_sale")
     if new.access not in {old.access, ""}:
@@ -139,7 +139,7 @@ def _require_movable(session: Session, row: Ticket) -> None:
         raise Conflict("This ticket has no seat of the layout.", code="ticket_has_no_seat")
     status = EventStatus(events.event(session, row.organisation_id, row.event_id).status)
     if status in OVER:
-        raise Conflict(f"Nobody moves any more: the event is {status.value}.", code="event_not_available")
+        raise Conflict(f"No guest can be moved any more: the event is {status.value}.", code="event_not_available")
     rules.require_next_issue(row.issue)
 
 

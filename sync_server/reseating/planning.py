@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import dist
 from typing import Final
 
-from sync_server.events.chosen_days import EVERY_DAY, joined, overlap
+from sync_server.events.days.chosen_days import EVERY_DAY, joined, overlap
 from sync_server.reseating.free_seats import FreeSeats, LayoutSeat, Point, middle_of
 
 WHEELCHAIR: Final = "wheelchair"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from apiflask import APIBlueprint
 from flask import Response
+from msgspec import structs
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
@@ -32,6 +31,7 @@ FIRST_PAGE = 500
 @requires(Action.EDIT_EVENTS)
 @bp.input(schemas.MoveGuests)
 @bp.output(schemas.WholeMigrationView, status_code=201)
+@idempotency.repeatable
 def migrate(event_id: str, json_data: schemas.MoveGuests) -> Response:
     """Report where guests would sit in another layout; with the fingerprint of that report, move them, all or none."""
     move = json_data.move()
@@ -81,7 +81,7 @@ def _begin(event_id: str, move: MoveRequest, migration_id: str) -> None:
 
 def _now() -> ActionContext:
     """The context of this request with the current time, seconds after it began."""
-    return replace(context(), now=parts().clock())
+    return structs.replace(context(), now=parts().clock())
 
 
 @bp.post("/moved-guests")

@@ -12,8 +12,8 @@ from shared.errors import Conflict
 from shared.ids import uuid7
 from sync_server.audit.service import AuditLine, record
 from sync_server.events import service as event_service
-from sync_server.holds import inventory
 from sync_server.holds import service as holds
+from sync_server.holds.selling import inventory
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.bulk import insert_many
 from sync_server.reseating import queries

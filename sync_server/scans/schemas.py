@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import IsoTime, Query, RequestBody, Time, View
 from sync_server.scans.decisions import Decision
 from sync_server.scans.gaps import Lost
@@ -13,7 +14,7 @@ from sync_server.scans.models import ConflictRow, ScanEntry
 from sync_server.scans.queries import JournalState, ScanFilter
 from sync_server.tickets.queries import internal_id, public_id
 
-Note = Annotated[str, Field(min_length=1, max_length=2000)]
+Note = Annotated[str, Field(min_length=1, max_length=2000), SEVERAL_LINES]
 
 
 class ScansQuery(Query):

@@ -11,4 +11,4 @@ CHECK_EVERY_MS = 10_000
 
 def wire(parts: Parts) -> None:
     watch = CapacityWatch()
-    parts.jobs.append(HeavyJob("scans.over_capacity", CHECK_EVERY_MS, watch.run, watch.anything_moved))
+    parts.jobs.append(HeavyJob("scans.over_capacity", CHECK_EVERY_MS, watch.run, watch.anything_moved, CHECK_EVERY_MS))

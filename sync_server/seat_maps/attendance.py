@@ -12,7 +12,7 @@ from shared.clock import Millis
 from shared.errors import NotFound
 from shared.wire.snapshot import EventDay
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import day_not_found
+from sync_server.events.days.chosen_days import day_not_found
 from sync_server.revisions import queries as revisions
 from sync_server.scans.attendance import days as attendance
 from sync_server.scans.attendance.days import DayAttendance

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.events.rules import Mark, effective_capacity, mark
 from sync_server.holds import queries
 from sync_server.holds.occupancy import place_counts

@@ -12,7 +12,7 @@ import zstandard
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.plumbing.caching.cache import Cache, CacheLifetime, organisation_key
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database

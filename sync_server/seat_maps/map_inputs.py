@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis, MonotonicClock
 from shared.errors import NotFound
 from shared.lifecycle import EventStatus
-from sync_server.events.chosen_days import ChosenDays, on_date
+from sync_server.events.days.chosen_days import ChosenDays, on_date
 from sync_server.events.snapshot_rows import days_between
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import orjson
 import zstandard
 
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.plumbing.api.schemas import iso, iso_or_none
 from sync_server.seat_maps import occupancy
 from sync_server.seating.bitmap import PUBLIC_STATES, pack

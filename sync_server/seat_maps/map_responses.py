@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import orjson
 
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.parts import Parts
 from sync_server.seat_maps import changes, map_json

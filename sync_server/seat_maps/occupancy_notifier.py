@@ -14,16 +14,19 @@ from shared.errors import NotFound
 from sync_server.outbox.catalogue import kind_of
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.database import after_commit
+from sync_server.plumbing.due import AT_ONCE
 from sync_server.plumbing.jobs import Message, Subscriber
 from sync_server.plumbing.messaging.bus import Notification, occupancy_topic
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.telemetry.logs import LOG
+from sync_server.plumbing.waking import wake
 from sync_server.seat_maps import counters
 from sync_server.seat_maps.map_cache import MapCache
 from sync_server.seat_maps.occupancy import shown, with_percents
 
-AT_ONCE: Final = 8
+PUBLISH: Final = "seat_maps.publish_occupancy"
+FIRST: Final = 8
 """How many events of a batch are counted before the next batch; the others are counted within a second."""
 MOST_DAYS: Final = 31
 """Days of one event that a notification tells of; an event of more is followed by `/occupancy?day=`."""
@@ -42,15 +45,18 @@ class OccupancyNotifier:
         return Subscriber("occupancy", _changes_occupancy, self._on_facts)
 
     def _on_facts(self, session: Session, facts: Sequence[Message]) -> Sequence[Notification]:
-        first = set(list(dict.fromkeys(fact.subjects["event"] for fact in facts))[:AT_ONCE])
+        first = set(list(dict.fromkeys(fact.subjects["event"] for fact in facts))[:FIRST])
+        later = [fact for fact in facts if fact.subjects["event"] not in first]
         with self._lock:
-            self._later += (fact for fact in facts if fact.subjects["event"] not in first)
+            self._later += later
+        if later:
+            wake(session, PUBLISH)
         after_commit(session, partial(self._publish, [fact for fact in facts if fact.subjects["event"] in first]))
         return ()
 
-    def anything_left(self, _session: Session, _now: Millis) -> bool:
-        """Whether `publish_rest` has anything to do."""
-        return bool(self._later)
+    def anything_left(self, _session: Session, _now: Millis) -> Millis | None:
+        """At once, where `publish_rest` has anything to do."""
+        return AT_ONCE if self._later else None
 
     def publish_rest(self, session: Session, _context: ActionContext) -> None:
         """Job: publish the counts of the events that have waited."""

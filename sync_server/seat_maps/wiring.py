@@ -9,7 +9,7 @@ from sync_server.plumbing.parts import Parts, parts
 from sync_server.seat_maps import service
 from sync_server.seat_maps.event_handlers import recorder
 from sync_server.seat_maps.map_responses import MapResponses
-from sync_server.seat_maps.occupancy_notifier import OccupancyNotifier
+from sync_server.seat_maps.occupancy_notifier import PUBLISH, OccupancyNotifier
 from sync_server.seat_maps.warming import MapWarmer
 
 RESPONSES: Final = "seat_maps.responses"
@@ -23,7 +23,7 @@ def wire(parts: Parts) -> None:
     parts.subscribers.extend([recorder(parts.cache), notifier.subscriber()])
     parts.jobs.extend(
         [
-            Job("seat_maps.publish_occupancy", 1_000, notifier.publish_rest, notifier.anything_left),
+            Job(PUBLISH, 1_000, notifier.publish_rest, notifier.anything_left),
             Job("seat_maps.delete_old_changes", 600_000, service.delete_old_changes),
         ]
     )

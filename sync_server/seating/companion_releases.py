@@ -12,8 +12,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sync_server.events import queries as events
-from sync_server.events.active_events import active_event_ids
-from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, dates_of
+from sync_server.events.days.chosen_days import EVERY_DAY, ChosenDays, dates_of
+from sync_server.events.overviews.active_events import active_event_ids
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext

@@ -9,9 +9,9 @@ from apiflask import APIBlueprint
 from sqlalchemy.orm import Session
 
 from shared.errors import InvalidRequest
-from sync_server.events import chosen_days
 from sync_server.events import queries as events_queries
 from sync_server.events import service as events
+from sync_server.events.days import chosen_days
 from sync_server.plumbing.api.edits import check_unchanged, tagged
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import Dates, Id, IsoTime, RequestBody
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
+from sync_server.plumbing.api.schemas import Dates, Id, IsoTime, RequestBody, WholeList
 from sync_server.seating.event_layouts import LayoutChoice
 from sync_server.seating.models import EventLayoutRecord
 from sync_server.seating.plans.seat_plan import SeatPlan
@@ -153,7 +154,7 @@ class ReleaseStranded(RequestBody):
     """Which stranded seats to release (without seat_ids, all), and why."""
 
     seat_ids: Annotated[list[SeatId], Field(min_length=1, max_length=1000)] | None = None
-    reason: Annotated[str, Field(min_length=1, max_length=500)]
+    reason: Annotated[str, Field(min_length=1, max_length=500), SEVERAL_LINES]
 
 
 class StrandedSeatView(BaseModel):
@@ -164,7 +165,7 @@ class StrandedSeatView(BaseModel):
     held_back: str | None
 
 
-class StrandedSeatsView(BaseModel):
+class StrandedSeatsView(WholeList):
     """Single seats that nobody has."""
 
     items: list[StrandedSeatView]

@@ -12,7 +12,7 @@ from typing import Final, cast
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.events.chosen_days import EVERY_DAY, ChosenDays
+from sync_server.events.days.chosen_days import EVERY_DAY, ChosenDays
 from sync_server.plumbing.caching.shared_loads import SharedLoads
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.parts import Parts, parts

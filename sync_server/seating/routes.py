@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from sync_server.accounts.service import lock_organisation
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import repeatable, run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
@@ -48,6 +48,7 @@ def _layouts_are_large() -> None:
 @imported_if_large
 @bp.input(schemas.LayoutShape)
 @bp.output(schemas.LayoutView, status_code=201)
+@repeatable
 def create(venue_id: str, json_data: schemas.LayoutShape) -> Response:
     """Create a layout as a draft."""
     plan = service.prepare(json_data.plan())
@@ -123,6 +124,7 @@ def redraw(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> sch
 @imported_if_large
 @bp.input(schemas.LayoutShape)
 @bp.output(schemas.LayoutView, status_code=201)
+@repeatable
 def add_version(venue_id: str, layout_id: str, json_data: schemas.LayoutShape) -> Response:
     """Create the next version of a layout as a draft; events keep the version they chose."""
     plan = service.prepare(json_data.plan())
@@ -152,6 +154,7 @@ def archive(venue_id: str, layout_id: str) -> schemas.LayoutView:
 @bp.input(schemas.ImportQuery, location="query")
 @bp.output(schemas.LayoutView, status_code=201)
 @bp.doc(description="The body is the file: a pretix seating plan (JSON), CSV, SVG, or our own JSON.")
+@repeatable
 def read_file(venue_id: str, query_data: schemas.ImportQuery) -> Response:
     """Import a layout, or a new version of one, from a file. All mistakes are listed with their places.
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from msgspec import Struct
+
 from shared.errors import Conflict, Forbidden, InvalidRequest, Unavailable
 from sync_server.plumbing.requests.principals import Principal
 from sync_server.seating.layouts.plan import AccessMode, ZoneType
@@ -152,8 +154,7 @@ class Entitlement(StrEnum):
         return self in {Entitlement.ROLE, Entitlement.LIST, Entitlement.OVERRIDE}
 
 
-@dataclass(frozen=True, slots=True)
-class Visitor:
+class Visitor(Struct, frozen=True):
     """What zones need to know about who books; everything in it has been verified."""
 
     signed_in: bool = False

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import FreeJson
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import Id, IsoTime, Name, PatchBody, Query, RequestBody, View
 from sync_server.plumbing.requests.addresses import canonical_network
 from sync_server.seating.layouts.plan import (
@@ -112,7 +113,7 @@ class LayoutShape(RequestBody):
     """A whole layout. Seats of a row are neighbours unless an aisle, or a wide gap in the drawing, separates them."""
 
     name: Name
-    description: Annotated[str, Field(max_length=2000)] = ""
+    description: Annotated[str, Field(max_length=2000), SEVERAL_LINES] = ""
     zones: Annotated[list[ZoneShape], Field(min_length=1, max_length=1000)]
     groups: Annotated[list[GroupShape], Field(max_length=20_000)] = Field(default_factory=list)
     drawing: FreeJson = Field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.events.chosen_days import EVERY_DAY
+from sync_server.events.days.chosen_days import EVERY_DAY
 from sync_server.plumbing.ports import ports_of
 
 SOLD: Final[Millis] = 1 << 62

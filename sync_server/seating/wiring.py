@@ -24,5 +24,5 @@ def wire(parts: Parts) -> None:
     parts.local_state[STATE_KEY] = EventSeatings(parts.database, parts.metrics, row_shares.own())
     parts.jobs.append(Job("seating.companion_releases", RELEASES_EVERY_MS, companion_releases.note_releases))
     imports = Imports(parts.monotonic, parts.stop)
-    parts.jobs.append(HeavyJob("seating.import", IMPORTS_EVERY_MS, imports.run, queue.any_due, lane="imports"))
+    parts.jobs.append(HeavyJob(queue.IMPORT, IMPORTS_EVERY_MS, imports.run, queue.any_due, lane="imports"))
     parts.jobs.append(Job("seating.forget_imports", 3_600_000, queue.delete_old))

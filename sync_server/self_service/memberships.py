@@ -20,7 +20,7 @@ def link(session: Session, by: Principal, shown: str, sealer: Sealer, context: A
         found = memberships.find_by_address(session, where, shown, email, sealer)
     if found is None:
         raise InvalidRequest(
-            "This is no card of ours, and no number that we hold with your address. Ask the organiser.",
+            "We know neither this card nor a membership with this number and your address. Ask the organiser.",
             code="membership_not_proved",
             field="membership",
         )

@@ -32,7 +32,7 @@ from sync_server.self_service.transfers import Gift
 from sync_server.ticket_files import files
 from sync_server.ticket_files.responses import pdf_response
 from sync_server.tickets import queries as tickets
-from sync_server.tickets.code_responses import CODE_TYPES, code_response
+from sync_server.tickets.endpoints.code_responses import CODE_TYPES, code_response
 from sync_server.tickets.schemas import CodeQuery, CodeView
 
 bp = APIBlueprint("my", __name__, url_prefix="/api/o/<slug>", tag="Customers")

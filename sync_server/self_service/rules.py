@@ -51,12 +51,12 @@ def refuse_transfer(allowed: Allowed, ticket: Standing, now: int) -> GatehouseEr
     reasons = (
         (not allowed.transfers, "transfers_forbidden", "This organiser does not allow tickets to be passed on."),
         (not ticket.valid, "ticket_not_valid", "Only a valid ticket can be passed on, and this one is not."),
-        (ticket.admitted, "ticket_used", "Somebody has come in with this ticket already."),
-        (now >= allowed.transfer_until, "too_late_to_transfer", "It is too late to pass tickets of this event on."),
+        (ticket.admitted, "ticket_used", "Somebody has already come in with this ticket."),
+        (now >= allowed.transfer_until, "too_late_to_transfer", "It is too late to pass on tickets for this event."),
         (
             ticket.passed_on >= allowed.max_transfers,
             "too_many_transfers",
-            f"A ticket changes hands {allowed.max_transfers} times at most.",
+            f"A ticket can change hands at most {allowed.max_transfers} times.",
         ),
     )
     return next((Conflict(message, code=code) for applies, code, message in reasons if applies), None)
@@ -72,7 +72,7 @@ def refuse_cancellation(allowed: Allowed, ticket: Standing, now: int) -> Gatehou
         ),
         (now >= allowed.cancel_until, "too_late_to_cancel", "It is too late to cancel. Ask the organiser."),
         (not ticket.valid, "ticket_not_valid", "Only a valid ticket can be given back, and this one is not."),
-        (ticket.admitted, "ticket_used", "Somebody has come in with this ticket already."),
+        (ticket.admitted, "ticket_used", "Somebody has already come in with this ticket."),
         (ticket.passed_on > 0, "ticket_passed_on", "This ticket was passed on, and is not yours to give back."),
     )
     return next((Conflict(message, code=code) for applies, code, message in reasons if applies), None)

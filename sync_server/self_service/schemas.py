@@ -8,7 +8,7 @@ from pydantic import Field
 
 from sync_server.events.rules import Mark
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import IsoTime, PatchBody, RequestBody, View
+from sync_server.plumbing.api.schemas import IsoTime, PatchBody, RequestBody, View, WholeList
 from sync_server.self_service.models import SelfServiceSettingsRow
 
 Email = Annotated[str, Field(min_length=3, max_length=254)]
@@ -34,7 +34,7 @@ class OwnTicket(View):
     offered_until: IsoTime | None
 
 
-class OwnTickets(View):
+class OwnTickets(WholeList):
     """The tickets of the customer, the latest orders first."""
 
     items: list[OwnTicket]

@@ -53,7 +53,7 @@ def offer(parts: Parts, session: Session, key: TicketKey, gift: Gift, context: A
         raise Conflict("This server sends no mail, so tickets cannot be passed on. Ask the organiser.", code="no_mail")
     row, passed_on, ends_at = _require_transferable(session, key, context.now)
     if key.ticket_id in owners.offered(session, key.organisation_id, [key.ticket_id]):
-        raise Conflict("This ticket is offered to somebody already. Withdraw that first.", code="already_offered")
+        raise Conflict("This ticket is already offered to somebody. Withdraw that offer first.", code="already_offered")
     _require_patience(session, key, context)
     code = new_token(context.entropy)
     made = TransferRow(
@@ -93,7 +93,10 @@ def _require_transferable(session: Session, key: TicketKey, now: Millis) -> tupl
 def _require_patience(session: Session, key: TicketKey, context: ActionContext) -> None:
     wait = throttling.count(session, [Tried(rules.MAILED_OFFERS, key.order_id)], context.now)
     if wait:
-        raise TooMany("Too many tickets of this order were offered. Wait a little.", retry_after=-(-wait // 1000))
+        raise TooMany(
+            "Too many tickets of this order have been offered. Wait a little and try again.",
+            retry_after=-(-wait // 1000),
+        )
 
 
 def _mail(parts: Parts, session: Session, row: TransferRow, gift: Gift, *, code: str, context: ActionContext) -> None:

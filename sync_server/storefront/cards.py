@@ -70,9 +70,14 @@ def _price(event: Mapping[str, Any], page: Page) -> str:
     offer = event["offer"]
     if offer is None or not offer["left"] or event["mark"] == "postponed" or event["sale_status"] in _NOT_SOLD:
         return ""
-    if not offer["from_cents"]:
-        return page.t("tickets.from_free")
-    return page.t("tickets.from", sum=page.style().amount(offer["from_cents"], offer["currency"]))
+    return price_range(page, offer["from_cents"], offer["to_cents"], offer["currency"])
+
+
+def price_range(page: Page, least: int, most: int, currency: str) -> str:
+    """From what on tickets cost; where only some are free, how dear the others are."""
+    if least:
+        return page.t("tickets.from", sum=page.style().amount(least, currency))
+    return page.t("tickets.free_to", sum=page.style().amount(most, currency)) if most else page.t("tickets.from_free")
 
 
 def sale_begins(event: Mapping[str, Any]) -> Millis | None:
@@ -101,5 +106,6 @@ def mark_of(event: Mapping[str, Any], page: Page) -> Mark | None:
 
 def made_cover_path(event: Mapping[str, Any], page: Page, kind: str = "svg") -> str:
     """The address of the cover that stands in for a picture."""
-    cover = MadeCover.of(event["name"], starts_at(event), page.style(event["timezone"]), page.shop.colour)
+    dated = None if event["mark"] == "postponed" else starts_at(event)
+    cover = MadeCover.of(event["name"], dated, page.style(event["timezone"]), page.shop.colour)
     return cover.path(page.shop.slug, event["id"], page.language, kind)

@@ -10,12 +10,21 @@ import orjson
 from flask import Response, current_app
 from markupsafe import Markup
 
-from sync_server.events.chosen_days import EVERY_DAY
+from sync_server.events.days.chosen_days import EVERY_DAY
 from sync_server.images.urls import image_url
 from sync_server.listings import responses
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
-from sync_server.storefront.cards import EventCard, Mark, event_card, made_cover_path, mark_of, millis, starts_at
+from sync_server.storefront.cards import (
+    EventCard,
+    Mark,
+    event_card,
+    made_cover_path,
+    mark_of,
+    millis,
+    price_range,
+    starts_at,
+)
 from sync_server.storefront.cover_accents import accent_of
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.windows import TypeOffer, Window, window_of
@@ -60,7 +69,8 @@ def shown(page: Page, window: Window) -> dict[str, Any]:
         "picks_seats": "storefront.seats" in current_app.view_functions,
         "queues": "storefront.queue" in current_app.view_functions,
         "similar": _similar(page, window),
-        "from_cents": min((each.each_cents for each in window.types if each.on_sale), default=None),
+        "prices": _prices(page, window),
+        "when": page.t("event.date_open") if facts["mark"] == "postponed" else style.day(start),
         "json_ld": Markup(_json_ld(page, window)),  # noqa: S704 - JSON in which no tag can begin or end
         "share_picture": _share_picture(page, facts),
         "colour": accent_of(parts(), page.shop, facts),
@@ -74,6 +84,12 @@ def _status(page: Page, window: Window) -> Mark | None:
     if window.sold_out and window.event["mark"] != "postponed":
         return Mark("bad", page.t("mark.sold_out"))
     return mark_of(window.event, page)
+
+
+def _prices(page: Page, window: Window) -> str:
+    """What tickets cost, where there are some to choose from."""
+    cents = [each.each_cents for each in window.types if each.on_sale]
+    return price_range(page, min(cents), max(cents), window.types[0].currency) if window.sells and cents else ""
 
 
 def _address(facts: Mapping[str, Any]) -> str:

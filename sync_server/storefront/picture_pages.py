@@ -9,6 +9,7 @@ from sync_server.appearance import accents
 from sync_server.appearance.made_covers import MadeCover, drawing
 from sync_server.appearance.moments import LOCALES, Style
 from sync_server.events import queries as events
+from sync_server.events import rules
 from sync_server.events.snapshot_rows import window
 from sync_server.images.urls import IMMUTABLE
 from sync_server.plumbing.parts import parts
@@ -38,7 +39,8 @@ def _cover(slug: str, event_id: str, language: str, colour: str, version: str) -
         raise _missing()
     with parts().database.reading() as session:
         row = events.event(session, shop.id, event_id)
-        cover = MadeCover.of(row.name, window(row)[0], Style.of(language, row.timezone), f"#{colour}")
+        dated = None if rules.mark(row) == "postponed" else window(row)[0]
+        cover = MadeCover.of(row.name, dated, Style.of(language, row.timezone), f"#{colour}")
     if cover.version != version:
         raise _missing()
     return cover

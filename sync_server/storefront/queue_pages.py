@@ -12,6 +12,7 @@ from sync_server.plumbing.languages import remember as remember_language
 from sync_server.plumbing.parts import parts
 from sync_server.queueing import guest_places, queries
 from sync_server.queueing.figures import queue_figures
+from sync_server.queueing.rules import Opening
 from sync_server.storefront.cover_accents import accent_of
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.visitors import begin, remember, require_form, require_same_site, visitor_of
@@ -48,7 +49,7 @@ def queue(slug: str, event: str) -> Response:
         opens=style.moment(opening.room_at),
         open=now >= opening.room_at,
         csrf=visitor.csrf,
-        config=orjson.dumps(_config(page, window, place, opening.room_at, now)).decode(),
+        config=orjson.dumps(_config(page, window, place, opening, now)).decode(),
         colour=accent_of(parts(), page.shop, window.event),
     )
 
@@ -70,7 +71,7 @@ def _path(page: Page, window: Window) -> str:
     return page.link(f"/events/{window.event['slug']}")
 
 
-def _config(page: Page, window: Window, place: dict[str, Any] | None, room_at: int, now: int) -> dict[str, Any]:
+def _config(page: Page, window: Window, place: dict[str, Any] | None, opening: Opening, now: int) -> dict[str, Any]:
     """All that the script needs to know; `now` is the server's clock, by which times are counted down."""
     numbered = any(each.numbered for each in window.types)
     return {
@@ -80,7 +81,8 @@ def _config(page: Page, window: Window, place: dict[str, Any] | None, room_at: i
         "currency": page.shop.currency,
         "queue": f"/api/o/{page.shop.slug}/events/{window.id}/queue",
         "tickets": page.link(f"/events/{window.event['slug']}/{'seats' if numbered else 'tickets'}"),
-        "room_at": room_at,
+        "room_at": opening.room_at,
+        "draw_at": opening.draw_at,
         "now": now,
         "place": place,
         "texts": page.t.for_script(TEXTS),

@@ -11,6 +11,7 @@ from shared.errors import GatehouseError
 from sync_server.events import queries as events
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
+from sync_server.plumbing.requests.form_fields import typed_line
 from sync_server.plumbing.web import context
 from sync_server.self_service import transfers, views
 from sync_server.storefront.account.drawn_codes import shown_tickets
@@ -69,7 +70,7 @@ def _refused(page: Page, refusal: GatehouseError) -> Response:
 def accept_offer(slug: str) -> Response:
     """The ticket is the recipient's, with a new code; the one before admits nobody."""
     require_same_site()
-    page, name = page_of(slug), request.form.get("name", "").replace("\0", "").strip()[:100]
+    page, name = page_of(slug), typed_line("name", 100)
     if not name:
         return _offer(page, page.t("buyer.name_missing"), 400)
     try:

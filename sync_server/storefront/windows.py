@@ -29,7 +29,7 @@ from sync_server.storefront.cards import sale_begins
 from sync_server.storefront.shops import Shop
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.queries import TicketType
-from sync_server.tickets.remaining import Remaining, remaining_of
+from sync_server.tickets.types.remaining import Remaining, remaining_of
 from sync_server.venues import queries as venues
 from sync_server.waiting_list import queries as waiting_lists
 

@@ -17,8 +17,8 @@ from sync_server.plumbing.web import context, organisation, requires
 from sync_server.ticket_files import badge_schemas as schemas
 from sync_server.ticket_files.badges import with_logo, without_logo
 from sync_server.ticket_files.design import design_of
-from sync_server.tickets import badge_layouts
 from sync_server.tickets import queries as tickets
+from sync_server.tickets.types import badge_layouts
 
 bp = APIBlueprint("badges", __name__, tag="Tickets")
 

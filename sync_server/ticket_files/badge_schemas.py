@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import RequestBody, View
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
+from sync_server.plumbing.api.schemas import RequestBody, View, WholeList
 
 
 class ChooseBadge(RequestBody):
     """What gates print: a layout that comes along, by its name in `ready_made`, or one's own in `layout`, as TOML."""
 
     ready_made: Annotated[str, Field(min_length=1, max_length=40)] | None = None
-    layout: Annotated[str, Field(min_length=1, max_length=12_000)] | None = None
+    layout: Annotated[str, Field(min_length=1, max_length=12_000), SEVERAL_LINES] | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -35,7 +36,7 @@ class BadgeView(EditedView):
     logo: bool
 
 
-class BadgesView(BaseModel):
+class BadgesView(WholeList):
     """The badges of an event."""
 
     items: list[BadgeView]
@@ -49,7 +50,7 @@ class LayoutView(View):
     layout: str
 
 
-class ReadyMadeView(BaseModel):
+class ReadyMadeView(WholeList):
     """The layouts that come along."""
 
     items: list[LayoutView]

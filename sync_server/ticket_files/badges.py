@@ -22,10 +22,10 @@ from sync_server.events.snapshot_rows import window
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sealing import Sealer
 from sync_server.ticket_files.files import cannot_draw, tickets_of_order
-from sync_server.tickets import badge_layouts
 from sync_server.tickets import queries as tickets
 from sync_server.tickets.keys import codes
 from sync_server.tickets.queries import Ticket
+from sync_server.tickets.types import badge_layouts
 
 Words = dict[str, str]
 _SCREEN_DPI: Final = 203  # of most badge printers: what is shown is what is printed, dot by dot

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from shared.clock import Millis
 from shared.lifecycle import EventStatus
-from sync_server.events.chosen_days import EVERY_DAY, numbers
+from sync_server.events.days.chosen_days import EVERY_DAY, numbers
 from sync_server.events.queries import Event
 from sync_server.events.snapshot_rows import window
 from sync_server.ticket_files.faces import Setting
@@ -65,12 +65,18 @@ def _status(event: Event) -> str:
     return "TENTATIVE" if waiting else "CONFIRMED"
 
 
+def _moment(at: Millis, zone: ZoneInfo) -> datetime:
+    """By the clocks of the venue; in UTC when they show an hour for the second time: calendars know only its first."""
+    local = datetime.fromtimestamp(at // 1000, zone)
+    return local.astimezone(UTC) if local.fold else local
+
+
 def _spans(setting: Setting, valid_days: Sequence[int]) -> list[tuple[str, date | datetime, date | datetime]]:
     """The whole event, or each day for which the order has a ticket where it has none for all of them."""
     count = len(setting.dates)
     if count == 1 or EVERY_DAY in valid_days:
         zone = ZoneInfo(setting.event.timezone)
-        begin, end = (datetime.fromtimestamp(at // 1000, zone) for at in window(setting.event))
+        begin, end = (_moment(at, zone) for at in window(setting.event))
         return [("", begin, end)]
     days = sorted({day for bits in valid_days for day in numbers(bits, count)})
     dates = [date.fromisoformat(setting.dates[day]) for day in days]

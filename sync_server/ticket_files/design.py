@@ -77,7 +77,9 @@ def rendered(content: bytes) -> bytes:
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG", "PNG", "WEBP")) as picture:
             if picture.width * picture.height > MAX_LOGO_PIXELS:
-                raise InvalidRequest("The logo has too many pixels. Reduce it, and upload that.", code="logo_too_large")
+                raise InvalidRequest(
+                    "The logo has too many pixels. Make it smaller and upload it again.", code="logo_too_large"
+                )
             logo = picture.convert("RGBA")
     except (OSError, SyntaxError, ValueError, EOFError):
         raise InvalidRequest(

@@ -15,7 +15,7 @@ from sync_server.accounts import queries as accounts
 from sync_server.appearance.moments import Style
 from sync_server.checkout import queries as orders
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import ChosenDays, dates_of
+from sync_server.events.days.chosen_days import ChosenDays, dates_of
 from sync_server.events.queries import Event
 from sync_server.events.snapshot_rows import window
 from sync_server.plumbing.event_key import EventKey

@@ -63,7 +63,7 @@ def calendar_of_order(session: Session, organisation_id: str, order_id: str, now
 def pdf_of_ticket(session: Session, sealer: Sealer, row: Ticket, now: Millis) -> bytes:
     """One ticket, in the language of its buyer, if anybody has ordered it; Conflict where it is cancelled."""
     if not faces.standing([row]):
-        raise Conflict("The ticket is cancelled, and is printed no more.", code="ticket_cancelled")
+        raise Conflict("The ticket is cancelled and is no longer printed.", code="ticket_cancelled")
     line = orders.lines_of_tickets(session, row.organisation_id, [row.id]).get(row.id)
     locale = "" if line is None else orders.order(session, row.organisation_id, line.order_id).buyer_locale
     setting = Setting.read(session, EventKey(row.organisation_id, row.event_id), locale)

@@ -28,7 +28,7 @@ class PageWords:
 PAGE_WORDS: Final[Mapping[str, PageWords]] = {
     "en": PageWords(
         "Your tickets",
-        "Opening your tickets …",
+        "Opening your tickets…",
         "This page needs JavaScript: the link keeps your tickets’ secret out of every server’s log. "
         "You can also use the PDF in our mail.",
         "This link opens no order. Was it cut off? Open it from our mail once more.",
@@ -44,11 +44,11 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
     "de": PageWords(
         "Ihre Tickets",
         "Ihre Tickets werden geöffnet …",
-        "Diese Seite braucht JavaScript: Der Link hält das Geheimnis Ihrer Tickets von allen Protokollen fern. "
+        "Diese Seite braucht JavaScript: Nur so steht der geheime Teil des Links in keinem Protokoll eines Servers. "
         "Sie können auch das PDF aus unserer E-Mail nehmen.",
-        "Dieser Link öffnet keine Bestellung. Fehlt sein Ende? Öffnen Sie ihn noch einmal aus unserer E-Mail.",
+        "Dieser Link öffnet keine Bestellung. Ist er vollständig? Öffnen Sie ihn noch einmal aus unserer E-Mail.",
         "Zu dieser Bestellung gibt es keine Tickets: Sie ist noch nicht bezahlt, oder sie wurden erstattet.",
-        "Es gibt keine Verbindung. Was Sie gedruckt oder gespeichert haben, gilt weiterhin.",
+        "Keine Verbindung. Was Sie gedruckt oder gespeichert haben, gilt weiterhin.",
         "Keine Verbindung: Das sind Ihre Tickets vom {when}, auf diesem Gerät gesichert. Am Einlass gelten sie.",
         "Stellen Sie den Bildschirm am Einlass auf volle Helligkeit.",
         "Noch einmal versuchen",
@@ -58,7 +58,7 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
     ),
     "fr": PageWords(
         "Vos billets",
-        "Ouverture de vos billets …",
+        "Ouverture de vos billets…",
         "Cette page a besoin de JavaScript\N{NO-BREAK SPACE}: le lien tient le secret de vos billets "
         "à l’écart des journaux des serveurs. "
         "Vous pouvez aussi utiliser le PDF de notre message.",
@@ -75,7 +75,7 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
     ),
     "af": PageWords(
         "U kaartjies",
-        "U kaartjies word oopgemaak …",
+        "U kaartjies word oopgemaak…",
         "Hierdie bladsy het JavaScript nodig: die skakel hou die geheim van u kaartjies uit elke bediener se logboek. "
         "U kan ook die PDF in ons e-pos gebruik.",
         "Hierdie skakel maak geen bestelling oop nie. Is dit afgesny? Maak dit weer uit ons e-pos oop.",
@@ -90,7 +90,7 @@ PAGE_WORDS: Final[Mapping[str, PageWords]] = {
     ),
     "es": PageWords(
         "Sus entradas",
-        "Abriendo sus entradas …",
+        "Abriendo sus entradas…",
         "Esta página necesita JavaScript: el enlace mantiene el secreto de sus entradas fuera de los registros. "
         "También puede usar el PDF de nuestro correo.",
         "Este enlace no abre ningún pedido. ¿Está completo? Ábralo otra vez desde nuestro correo.",

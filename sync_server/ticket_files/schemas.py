@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from sync_server.appearance.colours import Colour, readable, text_on
 from sync_server.plumbing.api.edits import EditedView
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import PatchBody, View
 from sync_server.ticket_files.face import TicketFace
 from sync_server.ticket_files.models import TicketDesignRow
@@ -30,7 +31,7 @@ class ChangeDesign(PatchBody):
     """
 
     colour: HexColour | None = None
-    terms: Annotated[str, Field(max_length=2000)] | None = None
+    terms: Annotated[str, Field(max_length=2000), SEVERAL_LINES] | None = None
     embed_origins: Annotated[list[Origin], Field(max_length=20)] | None = None
 
 

@@ -10,5 +10,5 @@ from sync_server.ticket_files.batches.printing import Batches
 
 def wire(parts: Parts) -> None:
     batches = Batches(parts.sealer, parts.stop)
-    parts.jobs.append(HeavyJob("tickets.write_pdf", 2_000, batches.run, queue.any_due, lane="ticket files"))
+    parts.jobs.append(HeavyJob(queue.WRITE, 2_000, batches.run, queue.next_at, lane="ticket files"))
     parts.jobs.append(Job("tickets.forget_pdfs", 3_600_000, queue.delete_old))

@@ -98,8 +98,8 @@ WORDS: Final[Mapping[str, Words]] = {
         days="Gültig am",
         admits="Berechtigt zu",
         confirmation="Bestätigungscode",
-        show="Zeigen Sie diesen Code am Einlass, auf Papier oder am Telefon. Wer ihn zuerst "
-        "zeigt, kommt hinein: Geben Sie ihn nicht weiter.",
+        show="Zeigen Sie diesen Code am Einlass vor, auf Papier oder auf dem Handy. Wer ihn zuerst "
+        "zeigt, kommt hinein: Behalten Sie ihn für sich.",
         party="Alle Tickets",
         guests="Gäste",
         show_party="Ein Scan für alle: Der Einlass zeigt diese Tickets und lässt jeden von "
@@ -174,7 +174,7 @@ WORDS: Final[Mapping[str, Words]] = {
         party="Alle kaartjies",
         guests="Gaste",
         show_party="Een skandering vir almal: die ingang wys hierdie kaartjies en laat "
-        "elkeen deur. Wie later kom, wys sy eie kaartjie.",
+        "elkeen deur. Wie later kom, wys die eie kaartjie.",
         unpaid="Nog nie betaal nie: geldig sodra die betaling aangekom het.",
         postponed="Uitgestel. Die kaartjie bly geldig; die nuwe datum word bekend gemaak.",
         cancelled="Hierdie geleentheid is gekanselleer.",

@@ -13,7 +13,7 @@ from shared.tickets import Entitlement, TicketFlags
 from shared.wire.snapshot import MembershipState, TicketRow, TicketState
 from sync_server.events import locked_events
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import EVERY_DAY, beyond
+from sync_server.events.days.chosen_days import EVERY_DAY, beyond
 from sync_server.plumbing.api.pagination import Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.sql.bulk import among

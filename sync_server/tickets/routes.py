@@ -14,19 +14,20 @@ from sync_server.events import queries as events
 from sync_server.holds import ordering
 from sync_server.plumbing.api import answers
 from sync_server.plumbing.api.edits import check_unchanged, tagged
-from sync_server.plumbing.api.idempotency import once, run_once
+from sync_server.plumbing.api.idempotency import once, repeatable, run_once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal, organisation, requires, search
 from sync_server.seating import event_layouts
-from sync_server.tickets import queries, schemas, service, type_service
-from sync_server.tickets.code_responses import CODE_TYPES, code_response, code_view
+from sync_server.tickets import queries, schemas, service
+from sync_server.tickets.endpoints.code_responses import CODE_TYPES, code_response, code_view
+from sync_server.tickets.endpoints.key_routes import bp as key_bp
+from sync_server.tickets.endpoints.membership_routes import bp as membership_bp
+from sync_server.tickets.endpoints.seating_metrics_routes import bp as seating_metrics_bp
 from sync_server.tickets.issuance.bearers import Issuer
-from sync_server.tickets.key_routes import bp as key_bp
 from sync_server.tickets.keys import codes
-from sync_server.tickets.membership_routes import bp as membership_bp
 from sync_server.tickets.models import TicketTypeRecord
-from sync_server.tickets.seating_metrics_routes import bp as seating_metrics_bp
+from sync_server.tickets.types import type_service
 
 bp = APIBlueprint("tickets", __name__, url_prefix="/api", tag="Tickets")
 bp.register_blueprint(key_bp)
@@ -84,6 +85,7 @@ def _locked_type(session: Session, event_id: str, number: int) -> TicketTypeReco
 @requires(Action.ISSUE_TICKETS)
 @bp.input(schemas.IssueTickets)
 @bp.output(schemas.IssuedView, status_code=201)
+@repeatable
 def issue(event_id: str, json_data: schemas.IssueTickets) -> Response:
     """Issue tickets: all of them or none. Send an Idempotency-Key, so that the request can be repeated safely."""
 

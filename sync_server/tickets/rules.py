@@ -151,11 +151,11 @@ def check_sale_window(sale_start_at: int | None, sale_end_at: int | None, event_
     """InvalidRequest for sales that would begin or go on after the event."""
     if sale_start_at is not None and sale_start_at >= event_end_at:
         raise InvalidRequest(
-            "sale_start_at: sales begin before the event ends.", field="sale_start_at", code="invalid_times"
+            "sale_start_at: sales must begin before the event ends.", field="sale_start_at", code="invalid_times"
         )
     if sale_end_at is not None and sale_end_at > event_end_at:
         raise InvalidRequest(
-            "sale_end_at: sales end with the event at the latest.", field="sale_end_at", code="invalid_times"
+            "sale_end_at: sales must end no later than the event.", field="sale_end_at", code="invalid_times"
         )
 
 

@@ -10,7 +10,20 @@ from pydantic import BaseModel, Field, model_validator
 from shared.tickets import Entitlement
 from shared.wire.snapshot import TicketState
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import Dates, Id, IsoTime, Name, PatchBody, Query, Reason, RequestBody, Time, View
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
+from sync_server.plumbing.api.schemas import (
+    Dates,
+    Id,
+    IsoTime,
+    Name,
+    PatchBody,
+    Query,
+    Reason,
+    RequestBody,
+    Time,
+    View,
+    WholeList,
+)
 from sync_server.seating.zone_access.entitlements import Bearer
 from sync_server.seating.zone_access.guest_list_schemas import GuestName
 from sync_server.tickets import rules
@@ -43,7 +56,7 @@ class NewTicketType(RequestBody):
     """
 
     name: Name
-    description: Annotated[str, Field(max_length=1000)] = ""
+    description: Annotated[str, Field(max_length=1000), SEVERAL_LINES] = ""
     kind: Kind = "general"
     price_cents: Cents
     fee_cents: Cents = 0
@@ -72,7 +85,7 @@ class ChangeTicketType(PatchBody):
     clearable = frozenset({"entry_limit", "not_before_at", "not_after_at", "sale_start_at", "sale_end_at"})
 
     name: Name | None = None
-    description: Annotated[str, Field(max_length=1000)] | None = None
+    description: Annotated[str, Field(max_length=1000), SEVERAL_LINES] | None = None
     kind: Kind | None = None
     price_cents: Cents | None = None
     fee_cents: Cents | None = None
@@ -148,7 +161,7 @@ def _validity(row: TicketTypeRecord | TicketRecord) -> dict[str, Any]:
     }
 
 
-class TicketTypesView(BaseModel):
+class TicketTypesView(WholeList):
     """The ticket types of an event."""
 
     items: list[TicketTypeView]
@@ -219,12 +232,12 @@ class IssueTickets(RequestBody):
     seats: Annotated[list[RequestedSeat], Field(min_length=1, max_length=rules.MAX_TICKETS_PER_REQUEST)] | None = None
     holder_name: Annotated[str, Field(max_length=100)] = ""
     flags: Annotated[list[Flag], Field(max_length=6)] = Field(default_factory=list)
-    notes: Annotated[str, Field(max_length=200)] = ""
+    notes: Annotated[str, Field(max_length=200), SEVERAL_LINES] = ""
     unpaid: bool = False
     membership: Membership | None = None
     guest: GuestName | None = None
     joins: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
-    override: Annotated[str, Field(min_length=3, max_length=1000)] | None = None
+    override: Annotated[str, Field(min_length=3, max_length=1000), SEVERAL_LINES] | None = None
     holds: Annotated[list[Id], Field(max_length=200)] = Field(default_factory=list)
     days: Dates | None = None
 

@@ -13,7 +13,7 @@ from shared.wire.snapshot import TicketState
 from sync_server.events import issued_counts
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.events.chosen_days import ChosenDays, dates_of
+from sync_server.events.days.chosen_days import ChosenDays, dates_of
 from sync_server.events.time_shift import TimeShift
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.event_key import EventKey
@@ -21,13 +21,14 @@ from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql import writes
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
-from sync_server.tickets import queries, rules, ticket_counts, type_service
+from sync_server.tickets import queries, rules, ticket_counts
 from sync_server.tickets.issuance import inventory_updates
 from sync_server.tickets.issuance.issue_request import IssueRequest
 from sync_server.tickets.issuance.issuing import issue
 from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
-from sync_server.tickets.moved_times import moved_sale, moved_validity
+from sync_server.tickets.types import type_service
+from sync_server.tickets.types.moved_times import moved_sale, moved_validity
 
 __all__ = [
     "IssueRequest",

@@ -17,9 +17,10 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
 from sync_server.revisions import service as revisions
 from sync_server.revisions.signals import RevisionRises
-from sync_server.tickets import cancelled_events, changed_days, service
-from sync_server.tickets.copying import copy_types
+from sync_server.tickets import service
+from sync_server.tickets.event_changes import cancelled_events, changed_days
 from sync_server.tickets.keys import issues, signing_keys
+from sync_server.tickets.types.copying import copy_types
 
 
 def wire(parts: Parts) -> None:

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from sync_server.plumbing.api.edits import EditedView
 from sync_server.plumbing.api.json_limits import Settings
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.pagination import PageQuery
-from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, RequestBody, Slug, View
+from sync_server.plumbing.api.schemas import IsoTime, Name, PatchBody, Query, RequestBody, Slug, View, WholeList
 
 Capacity = Annotated[int, Field(ge=0, le=1_000_000)]
 GateCode = Annotated[str, Field(min_length=1, max_length=20, pattern="^[A-Za-z0-9_-]+$")]
@@ -20,7 +21,7 @@ Website = Annotated[str, Field(max_length=300, pattern=r"^https?://[^\s/?#]+\.?[
 Latitude = Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
 Longitude = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
 Kind = Literal["physical", "virtual"]
-FreeText = Annotated[str, Field(min_length=1, max_length=2000)]
+FreeText = Annotated[str, Field(min_length=1, max_length=2000), SEVERAL_LINES]
 
 
 class VenueSettings(RequestBody):
@@ -122,7 +123,7 @@ class GateView(EditedView):
     settings: dict[str, Any]
 
 
-class GatesView(View):
+class GatesView(WholeList):
     """The entrances of a venue."""
 
     items: list[GateView]

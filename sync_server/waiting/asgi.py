@@ -16,7 +16,7 @@ from shared.wire.protocol import CHANGES
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.waiting import wsgi_call
-from sync_server.waiting.channels import LOOK_EVERY_S, Hub
+from sync_server.waiting.channels import Hub
 from sync_server.waiting.handing_over import Answer, LongPoll, Stream
 from sync_server.waiting.places import Places
 from sync_server.waiting.readers import Reader
@@ -128,7 +128,7 @@ class StreamsApp:
             answer = await self.hub.on_thread(poll.answer, over)
             if isinstance(answer, Answer):
                 return answer
-            await wakeups.wait(max(0.0, min(answer, LOOK_EVERY_S, until - loop.time())))
+            await wakeups.wait(max(0.0, min(answer, self.hub.look_every_s(), until - loop.time())))
         return None
 
 

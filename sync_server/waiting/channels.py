@@ -15,6 +15,7 @@ from shared.errors import GatehouseError
 from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.telemetry.logs import LOG
+from sync_server.plumbing.waking import look_ms
 from sync_server.waiting.handing_over import Access, Stream, StreamEnded, StreamText
 from sync_server.waiting.readers import Reader
 from sync_server.waiting.wakeups import Wakeups
@@ -29,8 +30,6 @@ HEARTBEAT: Final = StreamText(b": heartbeat\n\n")
 HEARTBEAT_EVERY_S: Final = 15.0
 RECHECK_EVERY_S: Final = 20.0
 """How often rights are checked again: a revoked reader is cut off within a minute."""
-LOOK_EVERY_S: Final = 5.0
-"""How long a change may go unseen where the bus does not announce it."""
 
 
 class Hub:
@@ -45,6 +44,10 @@ class Hub:
         self._channels: dict[Hashable, Channel] = {}
         self.polls: set[Wakeups] = set()
         """Of the long polls that wait."""
+
+    def look_every_s(self) -> float:
+        """How long whoever waits rests without being woken; shorter while the bus is away, which announces changes."""
+        return look_ms(self.parts.backends) / 1000
 
     async def on_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run what asks the database on a pool thread."""
@@ -157,13 +160,13 @@ class Channel:
         self._started.set()
         updated_at = looked_at = loop.time()
         while True:
-            look_in = looked_at + LOOK_EVERY_S - loop.time()
+            look_in = looked_at + self._hub.look_every_s() - loop.time()
             notes, missed = await self._wakeups.wait(max(0.0, min(source.due_s(), look_in)))
             pause = updated_at + source.pace_s - loop.time()
             if pause > 0:
                 await asyncio.sleep(pause)
             updated_at = loop.time()
-            look = missed or updated_at >= looked_at + LOOK_EVERY_S
+            look = missed or updated_at >= looked_at + self._hub.look_every_s()
             looked_at = updated_at if look else looked_at
             await self._send_all(await self._hub.on_thread(_updated, source, notes, look))
 

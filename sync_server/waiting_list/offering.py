@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, case, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -23,9 +23,9 @@ from sync_server.events import service as event_service
 from sync_server.holds import ordering
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.attempts.runtime import HoldRuntime
-from sync_server.holds.group_holds import GroupHold, GroupRequest
+from sync_server.holds.groups.group_holds import GroupHold, GroupRequest
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import first_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.telemetry.logs import LOG
@@ -238,11 +238,11 @@ def _due_lists(now: Millis) -> tuple[ColumnElement[bool], ...]:
     return row.due_at <= now, row.leased_until <= now
 
 
-def anything_to_do(session: Session, now: Millis) -> bool:
-    """Whether a list is due, or an offer has ended."""
-    offer = WaitingOfferRow
-    ended = anything_due(session, offer.organisation_id, offer.state == OfferState.OPEN.value, offer.ends_at <= now)
-    return ended or anything_due(session, WaitingListRow.organisation_id, *_due_lists(now))
+def next_at(session: Session, _now: Millis) -> Millis | None:
+    """When the next list is due, or the next offer ends."""
+    row, offer = WaitingListRow, WaitingOfferRow
+    free_and_due = case((row.leased_until > row.due_at, row.leased_until), else_=row.due_at)
+    return first_due(session, (free_and_due, row.due_at.is_not(None)), (offer.ends_at, offer.state == OfferState.OPEN))
 
 
 def _choices(session: Session, event: EventKey, wish: Wish, now: Millis) -> Iterator[_Choice]:

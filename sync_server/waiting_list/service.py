@@ -14,13 +14,14 @@ from shared.ids import uuid7
 from shared.lifecycle import OVER, EventStatus
 from sync_server.accounts.sign_in.logins import checked_address
 from sync_server.audit.service import AuditLine, record
-from sync_server.events import chosen_days
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.events.chosen_days import dates_of
+from sync_server.events.days import chosen_days
+from sync_server.events.days.chosen_days import dates_of
 from sync_server.events.permissions import Part
 from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
+from sync_server.plumbing import waking
 from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
@@ -32,6 +33,8 @@ from sync_server.waiting_list.models import WaitingListRow, WaitingOfferRow, Wai
 from sync_server.waiting_list.recording import record_party
 from sync_server.waiting_list.rules import DEFAULT_OFFER_MINUTES, OfferState, PartyState, Passed, Waiting, Wish
 
+OFFER = "waiting_list.offer"
+"""The job that makes offers."""
 TAKEN_LASTS_MS = 15 * 60_000
 """At least so long a party has to order what it has taken."""
 _STRETCHES = 200
@@ -82,7 +85,7 @@ def join(session: Session, event: EventKey, joining: Joining, context: ActionCon
         raise Conflict("This event has no waiting list.", code="no_waiting_list")
     _require_new(session, event, email)
     row.last_seq += 1
-    _wake(row, context.now)
+    _wake(session, row, context.now)
     wish = joining.wish
     made = WaitingPartyRow(
         organisation_id=event.organisation_id,
@@ -118,7 +121,9 @@ def _require_wish(session: Session, event: EventKey, wish: Wish) -> None:
     policy = plan.policy if plan is not None else seating.policy(session, event.organisation_id)
     most = policy.max_seats_per_booking
     if most is not None and wish.size > most:
-        raise InvalidRequest(f"A booking has {most} places at most.", code="party_too_large", field="size", max=most)
+        raise InvalidRequest(
+            f"A booking can have at most {most} places.", code="party_too_large", field="size", max=most
+        )
     zones = {zone.id for zone in plan.zones.values()} if plan is not None else set()
     if unknown := sorted(set(wish.zone_ids) - zones):
         raise InvalidRequest(
@@ -152,7 +157,7 @@ def require_may_offer(session: Session, event: EventKey, party_id: str, context:
     if details.status in OVER:
         raise Conflict("The event is over or called off.", code="event_not_available")
     if row.state != PartyState.WAITING.value:
-        raise Conflict("This party does not wait any more.", code="not_waiting")
+        raise Conflict("This party is no longer waiting.", code="not_waiting")
     return Waiting(row.id, row.seq, queries.wish_of(row))
 
 
@@ -166,7 +171,7 @@ def take(
     row = queries.party(session, organisation_id, party_id, lock=True)
     offer = queries.open_offer(session, organisation_id, party_id, lock=True)
     if offer is None or offer.ends_at <= context.now:
-        raise Conflict("There is no open offer for you. Your place shows what became of it.", code="no_offer")
+        raise Conflict("You have no open offer. Your place in the list shows what became of it.", code="no_offer")
     bearer, until = ("guest", guest_id), context.now + TAKEN_LASTS_MS
     held = ordering.hand_over(session, event, party_id, bearer, context.now, until=until)
     if sum(hold.quantity for hold in held) < row.size:
@@ -211,11 +216,13 @@ def wake(session: Session, event: EventKey, now: Millis) -> None:
     row = WaitingListRow
     values = {"wakes": row.wakes + 1, "due_at": now}
     woken = update(row).where(event.of(row)).values(values)
-    session.execute(woken.execution_options(synchronize_session=False))
+    if session.execute(woken.returning(row.event_id).execution_options(synchronize_session=False)).first() is not None:
+        waking.wake(session, OFFER)
 
 
-def _wake(row: WaitingListRow, now: Millis) -> None:
+def _wake(session: Session, row: WaitingListRow, now: Millis) -> None:
     row.wakes, row.due_at = row.wakes + 1, now
+    waking.wake(session, OFFER)
 
 
 def end_parties(session: Session, event: EventKey, context: ActionContext) -> None:

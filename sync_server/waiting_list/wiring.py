@@ -24,7 +24,7 @@ def wire(parts: Parts) -> None:
     """Subscribe, and register the job."""
     parts.subscribers.append(Subscriber("waiting_list", may_free_places, _wake))
     made = Offering(parts.database, hold_runtime(parts), event_seatings_of(parts))
-    parts.jobs.append(HeavyJob("waiting_list.offer", EVERY_MS, made.run, offering.anything_to_do, lane="waiting lists"))
+    parts.jobs.append(HeavyJob(service.OFFER, EVERY_MS, made.run, offering.next_at, lane="waiting lists"))
 
 
 def may_free_places(fact: Message) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -13,21 +12,23 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.outbox.broker.messages import envelope
 from sync_server.outbox.fact_schemas import for_outsiders
-from sync_server.plumbing.database import after_commit, database_of
+from sync_server.plumbing.database import database_of
 from sync_server.plumbing.jobs import Message, Subscriber
 from sync_server.plumbing.messaging.bus import Notification
+from sync_server.plumbing.waking import wake
 from sync_server.webhooks import queries, rules
 from sync_server.webhooks.models import WebhookMessageRow, WebhookRow
 
+SEND: Final = "webhooks.send"
+"""What the loop that sends is woken by."""
 READER: Final = "webhooks"
 
 
-def subscriber(work_pending: threading.Event) -> Subscriber:
-    """Queues facts, and says after the commit that there is something to send."""
+def subscriber() -> Subscriber:
+    """Queues facts."""
 
     def handle(session: Session, facts: Sequence[Message]) -> Iterator[Notification]:
-        if enqueue(session, facts, database_of(session).clock()):
-            after_commit(session, work_pending.set)
+        enqueue(session, facts, database_of(session).clock())
         return iter(())
 
     return Subscriber(READER, lambda _fact: True, handle)
@@ -66,7 +67,7 @@ def message_row(fact: Message, webhook_id: str, now: Millis) -> dict[str, Any]:
 
 
 def note_due(session: Session, organisation_id: str, webhook_ids: Sequence[str], now: Millis) -> None:
-    """Note that something waits; a webhook that fails keeps its pause.
+    """Note that something waits, and wake who sends it; a webhook that fails keeps its pause.
 
     Every row is written, and so locked until the commit: whoever ends a turn waits, and then sees what is new.
     """
@@ -77,3 +78,4 @@ def note_due(session: Session, organisation_id: str, webhook_ids: Sequence[str],
         update(row).where(*these).values(due_at=case((sooner, now), else_=row.due_at)),
         execution_options={"synchronize_session": False},
     )
+    wake(session, SEND)

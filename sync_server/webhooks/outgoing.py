@@ -1,9 +1,8 @@
-"""What queueing and sending share in one process: the wake-up, and the measures."""
+"""The measures of sending, of one process."""
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, cast
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -19,7 +18,6 @@ class Outgoing:
 
     attempts: Counter
     seconds: Histogram
-    work_pending: threading.Event = field(default_factory=threading.Event)  # set once something was queued
 
 
 def share(parts: Parts) -> Outgoing:

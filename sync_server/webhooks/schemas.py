@@ -8,8 +8,9 @@ import orjson
 from pydantic import Field
 
 from sync_server.plumbing.api.edits import EditedView
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.pagination import PageQuery
-from sync_server.plumbing.api.schemas import IsoTime, PatchBody, RequestBody, Time, View
+from sync_server.plumbing.api.schemas import IsoTime, PatchBody, RequestBody, Time, View, WholeList
 from sync_server.webhooks import rules
 from sync_server.webhooks.models import WebhookAttemptRow, WebhookMessageRow
 from sync_server.webhooks.rules import State
@@ -20,7 +21,7 @@ Facts = Annotated[
     list[FactName],
     Field(min_length=1, max_length=100, description="Facts (event_published), groups (event.*), or * for all."),
 ]
-Description = Annotated[str, Field(max_length=200)]
+Description = Annotated[str, Field(max_length=200), SEVERAL_LINES]
 
 
 class NewWebhook(RequestBody):
@@ -82,7 +83,7 @@ class WebhookWithSecret(WebhookView):
     secret: str
 
 
-class WebhooksView(View):
+class WebhooksView(WholeList):
     """The webhooks of an organisation."""
 
     items: list[WebhookView]

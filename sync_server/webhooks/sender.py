@@ -6,14 +6,17 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Final, TypeVar
 
 from sqlalchemy.exc import OperationalError
 
+from sync_server.plumbing import waking
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.webhooks import rules, signing
+from sync_server.webhooks.enqueuing import SEND
 from sync_server.webhooks.models import WebhookMessageRow
 from sync_server.webhooks.outgoing import outgoing
 from sync_server.webhooks.posting import Poster, UndeliverableError
@@ -25,12 +28,13 @@ T = TypeVar("T")
 LANES: Final = 64
 SLOW_LANES: Final = 32
 """For webhooks that fail, or take long: they never take the lanes of the others."""
-LOOK_EVERY_S: Final = 5.0
-"""How late is found what is due again, or was left by a worker that died."""
 _STOP_S: Final = 2.0
 _THREADS: Final = 4
 _LOOKUPS: Final = 16
-_WAIT_S: Final = 0.25
+_CROWDED_S: Final = 5.0
+"""While something is due that no lane is free for, or that another worker is about to send."""
+_FAILED_S: Final = 5.0
+"""After a failure of the database: messages wait for it there."""
 AGENT: Final = "Gatehouse-Webhooks/1"
 
 
@@ -43,6 +47,8 @@ class WebhookSender:
         self._turns = Turns(parts)
         self._threads, self._resolver = ThreadPoolExecutor(_THREADS, "webhooks"), ThreadPoolExecutor(_LOOKUPS, "names")
         self._lanes: dict[asyncio.Task[None], bool] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._woken = asyncio.Event()
 
     def run(self, stop: threading.Event) -> None:
         """Send until the stop."""
@@ -51,9 +57,15 @@ class WebhookSender:
         finally:
             self._end_threads()
 
+    def wake(self) -> None:
+        """Have the loop look what is due, and whether it is to stop; on any thread."""
+        with suppress(RuntimeError):  # it has ended
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._woken.set)
+
     def run_once(self) -> int:
         """One turn for each webhook that something is due for; how many that were."""
-        if not self._turns.anything_due():
+        if not self._anything_due():
             return 0
         try:
             with ThreadPoolExecutor(1, "webhooks once") as alone:  # the calling thread may run a loop of its own
@@ -71,19 +83,31 @@ class WebhookSender:
         await asyncio.gather(*self._lanes)
         return count
 
+    def _anything_due(self) -> bool:
+        at = self._turns.next_at()
+        return at is not None and at <= self._parts.clock()
+
     async def _run(self, stop: threading.Event) -> None:
-        self._poster = Poster(self._parts.config, self._resolver)
-        while not stop.is_set():
-            self._out.work_pending.clear()
-            await self._guarded_start()
-            await self._wait(stop)
+        self._poster, self._loop = Poster(self._parts.config, self._resolver), asyncio.get_running_loop()
+        with waking.on_wake(self._parts.backends, [SEND], lambda _: self.wake()):
+            while not stop.is_set():
+                self._woken.clear()
+                pause_s = await self._guarded_start()
+                if not stop.is_set():  # whoever stops wakes as well, and that may have been before the clearing above
+                    await self._wait(pause_s)
         await self._leave()
 
-    async def _guarded_start(self) -> None:
+    async def _guarded_start(self) -> float:
+        """Start what is due; how long until the next is, as far as is known."""
         try:
-            await self._start_lanes()
+            at, now = await self._in_thread(self._turns.next_at), self._parts.clock()
+            if at is not None and at <= now:
+                return 0 if await self._start_lanes() else _CROWDED_S
         except Exception as problem:  # the database may be away: messages wait for it there
             _log(problem)
+            return _FAILED_S
+        look_ms = waking.look_ms(self._parts.backends)
+        return (look_ms if at is None else min(at - now, look_ms)) / 1000
 
     async def _start_lanes(self) -> int:
         """Lease what is due, as far as there are lanes, and begin a turn for each."""
@@ -97,12 +121,10 @@ class WebhookSender:
                 begun += 1
         return begun
 
-    async def _wait(self, stop: threading.Event) -> None:
-        """Until there is something new, or a while has passed."""
-        waited = 0.0
-        while waited < LOOK_EVERY_S and not self._out.work_pending.is_set() and not stop.is_set():
-            await asyncio.sleep(_WAIT_S)
-            waited += _WAIT_S
+    async def _wait(self, seconds: float) -> None:
+        """Until somebody wakes the loop, or so long."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._woken.wait(), seconds)
 
     async def _leave(self) -> None:
         """What is under way may end; what takes longer is cancelled, and tried again by the next worker."""
@@ -115,10 +137,11 @@ class WebhookSender:
     async def _lane(self, turn: Turn) -> None:
         try:
             await self._send(turn)
-            if await self._in_thread(partial(self._turns.end, turn)):
-                self._out.work_pending.set()
+            await self._in_thread(partial(self._turns.end, turn))
         except Exception as problem:  # the lease ends by itself, and then it is tried again
             _log(problem)
+        finally:
+            self._woken.set()  # a lane is free, and more may be due
 
     async def _send(self, turn: Turn) -> None:
         while messages := await self._in_thread(partial(self._turns.next, turn)):

@@ -19,8 +19,9 @@ from sync_server.plumbing.due import organisations_due
 from sync_server.plumbing.jobs import MORE, Message
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.waking import wake
 from sync_server.webhooks import queries, rules, signing
-from sync_server.webhooks.enqueuing import message_row, note_due
+from sync_server.webhooks.enqueuing import SEND, message_row, note_due
 from sync_server.webhooks.models import WebhookMessageRow, WebhookRow
 from sync_server.webhooks.rules import PausedBecause, State
 
@@ -42,7 +43,7 @@ def create(
     lock_organisation(session, organisation_id)
     if len(queries.webhooks(session, organisation_id)) >= rules.MAX_WEBHOOKS:
         raise Conflict(
-            f"An organisation has {rules.MAX_WEBHOOKS} webhooks at most. Delete one, or let one take more facts.",
+            f"An organisation can have at most {rules.MAX_WEBHOOKS} webhooks. Delete one, or add facts to another.",
             code="too_many_webhooks",
         )
     id, secret = uuid7(context.now, context.entropy), signing.new_secret(context.entropy)
@@ -99,6 +100,7 @@ def _resume(session: Session, row: WebhookRow, now: Millis) -> None:
     row.paused_because, row.paused_at, row.failures, row.failing_since, row.slow = "", None, 0, None, False
     hurry(session, row, now)
     row.due_at = queries.next_due(session, row, now)
+    wake(session, SEND)
 
 
 def hurry(session: Session, row: WebhookRow, now: Millis, *, but: frozenset[str] = frozenset()) -> None:

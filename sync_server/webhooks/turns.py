@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import select, update
+from sqlalchemy import case, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from shared.errors import StorageError
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import next_due, organisations_due
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.webhooks import mails, queries, rules, service
@@ -67,12 +67,12 @@ class Turns:
     def __init__(self, parts: Parts) -> None:
         self._parts, self._database = parts, parts.database
 
-    def anything_due(self) -> bool:
-        """Whether something is due for any webhook."""
-        now = self._parts.clock()
+    def next_at(self) -> Millis | None:
+        """When something is due next, for any webhook."""
+        row = WebhookRow
+        free_and_due = case((row.leased_until > row.due_at, row.leased_until), else_=row.due_at)
         with self._database.autocommit_reading() as session:
-            owner = WebhookRow.organisation_id
-            return any(anything_due(session, owner, *queries.due(now, slow=slow)) for slow in (False, True))
+            return next_due(session, free_and_due, row.active.is_(True), row.due_at.is_not(None))
 
     def lease(self, limit: int, *, slow: bool) -> list[Turn]:
         """Lease webhooks that something is due for, but those that another worker has."""
@@ -151,8 +151,8 @@ class Turns:
     def _jitter(self) -> float:
         return int.from_bytes(self._parts.entropy(2), "big") / 65536
 
-    def end(self, turn: Turn) -> bool:
-        """Give the lease back, and note how the webhook does, unless the lease was lost; whether more is due now."""
+    def end(self, turn: Turn) -> None:
+        """Give the lease back, and note how the webhook does, unless the lease was lost."""
         now = self._parts.clock()
         context = ActionContext(SYSTEM, now, self._parts.entropy)
         with self._database.writing() as session:
@@ -163,13 +163,12 @@ class Turns:
                 populate_existing=True,
             )
             if row is None or row.leased_until != turn.until:
-                return False
+                return
             row.leased_until = 0
             if turn.delivered or turn.failed:
                 self._judge(session, row, turn, context)
             row.slow = row.failures > 0 or turn.slowest_ms > rules.SLOW_MS
             row.due_at = self._due(session, row, turn, now)
-            return row.active and row.due_at is not None and row.due_at <= now
 
     def _judge(self, session: Session, row: WebhookRow, turn: Turn, context: ActionContext) -> None:
         if turn.delivered:

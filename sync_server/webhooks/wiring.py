@@ -11,5 +11,6 @@ from sync_server.webhooks.outgoing import share
 
 def wire(parts: Parts) -> None:
     """Register the subscriber and the job."""
-    parts.subscribers.append(subscriber(share(parts).work_pending))
+    share(parts)
+    parts.subscribers.append(subscriber())
     parts.jobs.append(Job("webhooks.forget_messages", 600_000, service.delete_old))

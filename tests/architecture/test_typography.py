@@ -24,7 +24,7 @@ def texts(language: str) -> Iterator[tuple[str, str]]:
         for file in (ROOT / package).rglob(f"{language}.toml"):
             yield from ((f"{file.name} {package}", text) for text in strings(tomllib.loads(file.read_text("utf-8"))))
     for file in (ROOT / "sync_server" / "mail" / "templates").glob(f"*.{language}.*"):
-        yield file.name, re.sub(r"<[^>]*>|{[{%].*?[%}]}", "…", file.read_text("utf-8"))
+        yield file.name, re.sub(r"<[^>]*>|{[{%].*?[%}]}", "X", file.read_text("utf-8"))
     yield from (("tickets", text) for text in strings([astuple(WORDS[language]), astuple(PAGE_WORDS[language])]))
 
 
@@ -41,6 +41,12 @@ def strings(value: Any) -> Iterator[str]:
 def test_french_spaces_do_not_break() -> None:
     wrong = [found for found in texts("fr") if re.search(r" [;:!?»]|« ", found[1])]
     assert wrong == [], "before ; : ! ? » and after « stands a space that does not break"
+
+
+@pytest.mark.parametrize("language", ["fr", "af"])
+def test_three_dots_follow_their_word(language: str) -> None:
+    wrong = [found for found in texts(language) if re.search(r"[ \u00a0]…$", found[1])]
+    assert wrong == [], "a space before them says that words were left out: so it is in German"
 
 
 @pytest.mark.parametrize("language", ["fr", "af"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from hardware.devices import decode_image
 from shared.wire import enrolment
 from tests.browser.admin_scenario import EMAIL, AdminScenario, an_evening
 from tests.browser.page_width import assert_fits_width
@@ -80,7 +81,9 @@ def test_a_conflict_is_resolved_with_a_note(browser_page: Page, scenario: AdminS
     expect(browser_page.get_by_text("Resolved by Ines Owner")).to_contain_text("they paid at the desk")
 
 
-def test_a_new_gate_enrols_with_the_code_on_the_screen(browser_page: Page, scenario: AdminScenario) -> None:
+def test_a_new_gate_enrols_with_the_code_on_the_screen(
+    browser_page: Page, scenario: AdminScenario, tmp_path: Path
+) -> None:
     sign_in(browser_page, scenario)
     browser_page.goto(f"{scenario.address}/admin/devices")
     browser_page.get_by_label("New device").fill("Balcony stairs")
@@ -94,7 +97,10 @@ def test_a_new_gate_enrols_with_the_code_on_the_screen(browser_page: Page, scena
     browser_page.get_by_role("button", name="Show an enrolment code").click()
     expect(browser_page.get_by_text("Waiting for the gate")).to_be_visible()
     keep_screenshot(browser_page, "admin-code")
-    shown = browser_page.locator("code.block").inner_text().split()[-1]
+    *_, address, shown = browser_page.locator("code.block").inner_text().split()
+    browser_page.locator("figure.qr").screenshot(path=tmp_path / "shown.png")
+    (read,) = decode_image(tmp_path / "shown.png").codes
+    assert enrolment.offered(read) == enrolment.Offer(enrolment.parse(shown), address)
     enrolled = Gate(scenario.world, "Balcony").enrol(enrolment.parse(shown))
     expect(browser_page.locator(".check")).to_have_text(f"{enrolled.check[:3]} {enrolled.check[3:]}")
     assert [work.gate_code for work in enrolled.events] == ["G2"]

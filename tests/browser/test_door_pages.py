@@ -62,7 +62,7 @@ def test_the_door_says_who_is_inside_and_which_gate_needs_somebody(page: Page, e
     expect(page.locator("[data-bounds]")).to_have_text(re.compile(r"between 207\s+and\s+380"))
     needs = page.locator(".decision")
     expect(needs.first).to_contain_text("3 conflicts between scans wait for your decision")
-    expect(needs.nth(1)).to_contain_text("Gate G2 is silent since 18:07")
+    expect(needs.nth(1)).to_contain_text("Gate G2 has been silent since 18:07")
     expect(page.locator(".gate.silent")).to_contain_text("Quay side")
     look(page, "admin-door")
 
@@ -108,7 +108,7 @@ def test_a_gate_in_trouble_is_marked_among_all_devices(page: Page, evening: Admi
     expect(page.get_by_text("camera: The picture is black.")).to_be_visible()
     look(page, "admin-device")
     page.goto(f"{evening.address}/admin/devices")
-    expect(page.get_by_role("listitem").filter(has_text="West door, lane 1")).to_contain_text("battery low")
+    expect(page.get_by_role("listitem").filter(has_text="West door, lane 1")).to_contain_text("Battery low")
 
 
 class TestWall:

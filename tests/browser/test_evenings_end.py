@@ -156,7 +156,7 @@ def everybody_sees_it(page: Page, concert: Concert, order: str) -> None:
     page.goto(concert.page)
     expect(page.locator(".life .now")).to_have_text("Cancelled")
     look(page, "desk-event-cancelled")
-    page.get_by_role("link", name="How far it is").click()
+    page.get_by_role("link", name="Progress").click()
     page.locator("tbody a", has_text="-").first.click()
     look(page, "desk-order-owed")
     called_off = page.get_by_text("This event does not take place")

@@ -148,7 +148,7 @@ def sells_two_tickets(page: Page) -> str:
     expect(page.locator("[data-sum]")).to_have_text("€25.00")
     fits(page, "box-office")
     page.get_by_role("button", name="Cash").click()
-    expect(page.locator(".sold-now")).to_contain_text("Sold for €25.00, Cash.")
+    expect(page.locator(".sold-now")).to_contain_text("Sold: €25.00, Cash.")
     expect(page.get_by_role("link", name="Print the tickets")).to_have_attribute("href", re.compile(r"tickets\.pdf$"))
     expect(page.locator("[data-sum]")).to_have_text("€0.00")  # for whoever comes next
     fits(page, "box-office-sold")

@@ -76,7 +76,7 @@ def test_publishing_lists_what_is_missing(page: Page, season: Season) -> None:
     expect(missing.filter(has_text="There is no ticket type yet")).to_be_visible()
     expect(page.locator(".checks li")).to_have_count(6)  # how buyers pay is asked once something has a price
     look(page, "desk-step-published", keep=True)
-    expect(missing.filter(has_text="Visitors find no word")).to_contain_text("needed")
+    expect(missing.filter(has_text="Visitors find nothing")).to_contain_text("Needed")
     expect(page.get_by_role("button", name="Publish it")).to_have_count(0)
     missing.get_by_role("link", name="Write one").click()
     expect(page).to_have_url(f"{season.address}/admin/events/{draft['id']}/edit")

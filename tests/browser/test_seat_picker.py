@@ -282,7 +282,7 @@ def test_the_page_in_every_language_and_without_scripts(browser_page: Page, addr
         assert "picker." not in browser_page.locator("#picker").inner_text()
     plain = browser_page.request.get(f"{address}/o/{theatre.slug}/events/{theatre.event['slug']}/seats").text()
     without = plain[plain.index("<noscript>") : plain.index("</noscript>")]
-    assert "The plan of the house needs JavaScript." in without and "from €45.00" in without
+    assert "The seating plan needs JavaScript." in without and "from €45.00" in without
 
 
 def test_what_the_plan_draws_is_shown_and_a_zone_leads_to_its_places(

@@ -92,7 +92,7 @@ def test_codes_are_made_used_and_revoked(page: Page, season: Season) -> None:
     expect(page.get_by_text("uses that are lost")).to_be_visible()
     looked_at(page)
     page.get_by_role("button", name="Revoke 40 codes").click()
-    expect(page.get_by_role("row").filter(has_text="Newsletter")).to_contain_text("revoked")
+    expect(page.get_by_role("row").filter(has_text="Newsletter")).to_contain_text("Revoked")
 
 
 def test_a_queue_is_given_looked_into_paused_and_goes_on(page: Page, season: Season) -> None:
@@ -134,7 +134,7 @@ def test_a_party_gets_an_offer_before_its_turn_and_another_is_taken_off(page: Pa
     expect(page.get_by_role("alert")).to_contain_text("does not fit")
     season.api.patch(f"/api/events/{season.sold_out['id']}/ticket-types/1", {"quantity": 8})
     page.get_by_role("button", name="Offer it, and pass 1 party over").click()
-    expect(row).to_contain_text("offer until")
+    expect(row).to_contain_text("Offer until")
     expect(page.get_by_role("row").filter(has_text="party0@example.org")).to_contain_text("passed over once")
     expect(page.get_by_text("1: passed over by hand")).to_be_visible()
     looked_at(page, "waiting-list")

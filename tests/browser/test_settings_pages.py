@@ -127,7 +127,7 @@ def test_a_token_is_made_works_and_is_ended(desk: Page, scenario: AdminScenario)
     assert token not in desk.content(), "shown once"
     desk.get_by_role("link", name="End Spreadsheet").click()
     desk.get_by_role("button", name="End Spreadsheet").click()
-    expect(desk.get_by_role("status")).to_contain_text("works no longer")
+    expect(desk.get_by_role("status")).to_contain_text("no longer works")
     assert desk.request.get(f"{scenario.address}/api/session", headers=bearer).status == 401
 
 
@@ -167,7 +167,7 @@ def test_the_audit_log_is_read_by_person_and_its_seals_are_checked(desk: Page, s
     expect(lines.filter(has_text="A gate device")).to_have_count(0)
     fits(desk, "settings-audit-desktop")
     desk.get_by_role("button", name="Check the seals").click()
-    expect(desk.get_by_role("heading", name="The audit log is whole")).to_be_visible()
+    expect(desk.get_by_role("heading", name="The audit log is intact")).to_be_visible()
     fits(desk)
 
 
@@ -193,7 +193,7 @@ def test_a_person_is_shown_taken_away_and_erased(desk: Page) -> None:
         desk.get_by_role("button", name="Download everything").click()
     assert EMAIL in json.dumps(json.loads(Path(got.value.path()).read_text("utf-8")))
     desk.get_by_label("Why").fill("asked for on 4 July")
-    desk.get_by_role("button", name=f"Erase what is known of {EMAIL}").click()
+    desk.get_by_role("button", name=f"Erase what is stored about {EMAIL}").click()
     expect(desk.get_by_role("status")).to_contain_text("Erased")
 
 
@@ -202,11 +202,11 @@ def test_a_colour_is_tried_before_it_is_kept(desk: Page, scenario: AdminScenario
     fits(desk)
     desk.get_by_label("Colour").fill("#ffe066")
     desk.get_by_role("button", name="Look at it first").click()
-    expect(desk.get_by_text("too bright: links take")).to_be_visible()
+    expect(desk.get_by_text("too bright: links use")).to_be_visible()
     fits(desk)
     shop = desk.request.get(f"{scenario.address}/o/marquee").text()
     assert "ffe066" not in shop
-    desk.get_by_role("button", name="Keep this").click()
+    desk.get_by_role("button", name="Save this").click()
     expect(desk.get_by_role("status")).to_contain_text("Saved")
     expect(desk.get_by_label("Colour")).to_have_value("#ffe066")
 
@@ -214,13 +214,13 @@ def test_a_colour_is_tried_before_it_is_kept(desk: Page, scenario: AdminScenario
 def test_a_website_is_listed_and_its_line_is_copied(desk: Page) -> None:
     opens(desk, "Branding")
     place = desk.get_by_role("region", name="The shop on your own website")
-    expect(place).to_contain_text("Name your website above")
+    expect(place).to_contain_text("Enter your website above")
     desk.get_by_label("Websites that may show the shop").fill("band.example")
-    desk.get_by_role("button", name="Keep this").click()
+    desk.get_by_role("button", name="Save this").click()
     expect(desk.get_by_label("Websites that may show the shop")).to_have_value("band.example")
-    expect(place).to_contain_text("Name your website above")
+    expect(place).to_contain_text("Enter your website above")
     desk.get_by_label("Websites that may show the shop").fill("https://band.example\nhttps://www.band.example")
-    desk.get_by_role("button", name="Keep this").click()
+    desk.get_by_role("button", name="Save this").click()
     expect(place).to_contain_text("a page of https://band.example, https://www.band.example")
     desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
     place.get_by_role("button", name="Copy").click()
@@ -286,5 +286,5 @@ def test_the_organisation_gets_another_name_and_keeps_records_shorter(desk: Page
     expect(desk.locator(".error")).to_be_visible()
     desk.get_by_role("group", name="Holds that have ended").get_by_label("days").fill("14")
     desk.get_by_role("button", name="Save").click()
-    expect(desk.get_by_role("status")).to_contain_text("kept so long")
+    expect(desk.get_by_role("status")).to_contain_text("new period applies")
     fits(desk, "settings-retention-desktop")

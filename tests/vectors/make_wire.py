@@ -275,6 +275,9 @@ def as_answer(name: str, status: int, body: bytes, position: str) -> dict[str, A
     }
 
 
+ADDRESS = "https://tickets.example.org"
+
+
 def enrolments() -> list[dict[str, Any]]:
     """Codes, and the proofs made with them."""
     return [as_enrolment(secret) for secret in (bytes(10), bytes(range(10)), b"\xff" * 10)]
@@ -290,7 +293,8 @@ def as_enrolment(secret: bytes) -> dict[str, Any]:
         "device_public": device.hex(),
         "nonce": nonce.hex(),
         "text": code.text,
-        "scanned": code.scanned,
+        "address": ADDRESS,
+        "shown": code.shown(ADDRESS),
         "fingerprint": code.fingerprint.hex(),
         "id": code.id.hex(),
         "proof": enrolment.proof(code, device, nonce).hex(),

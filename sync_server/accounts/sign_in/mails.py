@@ -41,7 +41,7 @@ def ask_for_password_link(parts: Parts, email: str, context: ActionContext) -> s
     if parts.config.mail_url is None:
         return NO_MAIL
     asked = [Tried(rules.ASKED_LINKS, network_of(context.actor.ip))]
-    message = "Too many links were asked for from here. Wait {seconds} seconds and try again."
+    message = "Too many links were requested from here. Wait {seconds} seconds and try again."
     throttling.check(parts.database, asked, context.now, message)
     with parts.database.writing() as session:
         often = throttling.count(session, [Tried(rules.MAILED_LINKS, address)], context.now)

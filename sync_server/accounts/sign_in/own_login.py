@@ -22,7 +22,7 @@ from sync_server.plumbing.requests.principals import ActionContext, Principal
 def require_user(by: Principal) -> Principal:
     """Forbidden for tokens: they have no login."""
     if by.kind != "user":
-        raise Forbidden("Only somebody who is signed in has a login. An API token has none.", code="no_login")
+        raise Forbidden("Only somebody who is signed in has a login; an API token has none.", code="no_login")
     return by
 
 

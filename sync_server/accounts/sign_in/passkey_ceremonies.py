@@ -73,7 +73,7 @@ def registration_options(owner: Owner, known: Iterable[bytes], site: Site, conte
     """What the browser needs to make a passkey; `known` are the owner's credentials."""
     existing = [PublicKeyCredentialDescriptor(id=each) for each in known]
     if len(existing) >= MOST:
-        raise Conflict(f"A login has {MOST} passkeys at most. Delete one first.", code="too_many_passkeys")
+        raise Conflict(f"A login can have at most {MOST} passkeys. Delete one first.", code="too_many_passkeys")
     options = generate_registration_options(
         rp_id=site.host,
         rp_name=owner.party,
@@ -104,13 +104,13 @@ def verify_registration(
         )
     except MISFIT:
         raise InvalidRequest(
-            "The browser's answer does not fit. Begin again on the address of this server.", code="bad_passkey"
+            "The browser's answer is not valid here. Start again at this server's own address.", code="bad_passkey"
         ) from None
 
 
 def passkey_known() -> Conflict:
     """What to say about a passkey that is registered twice."""
-    return Conflict("This passkey is registered already.", code="passkey_known")
+    return Conflict("This passkey is already registered.", code="passkey_known")
 
 
 def sign_in_options(site: Site, purpose: str, context: ActionContext) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class NewApp:
 def begin(session: Session, user: UserRow, sealer: Sealer, context: ActionContext) -> NewApp:
     """Offer a secret to an app. It is asked for only after `confirm`; Conflict if there is a confirmed one."""
     if is_on(session, user.id):
-        raise Conflict("There is a second factor already. Turn it off first.", code="second_factor_on")
+        raise Conflict("A second factor is already on. Turn it off first.", code="second_factor_on")
     secret = context.entropy(totp.SECRET_BYTES)
     session.merge(SecondFactorRow(user_id=user.id, sealed=sealer.seal(secret, _purpose(user.id)), last_step=0))
     return NewApp(totp.text(secret), totp.uri(secret, user.email))
@@ -43,7 +43,7 @@ def offered(session: Session, user: UserRow, sealer: Sealer) -> NewApp:
     """The secret that was offered and is not confirmed yet; Conflict where there is none."""
     row = session.get(SecondFactorRow, user.id)
     if row is None or row.confirmed:
-        raise Conflict("Begin again: nothing waits to be confirmed.", code="no_second_factor_begun")
+        raise Conflict("There is nothing to confirm. Start again.", code="no_second_factor_begun")
     secret = sealer.open(row.sealed, _purpose(user.id))
     return NewApp(totp.text(secret), totp.uri(secret, user.email))
 
@@ -52,9 +52,9 @@ def confirm(session: Session, user_id: str, code: str, sealer: Sealer, context: 
     """Turn the second factor on, by a first code of the app; the recovery codes, which are shown once."""
     row = session.get(SecondFactorRow, user_id, with_for_update=True)
     if row is None or row.confirmed:
-        raise Conflict("Begin with a new secret: POST /api/second-factor.", code="no_second_factor_begun")
+        raise Conflict("Start again with a new secret: POST /api/second-factor.", code="no_second_factor_begun")
     if not _use_app(session, row, code, sealer, context.now):
-        raise InvalidRequest("This code is wrong. Is the time of your phone right?", code="bad_second_factor")
+        raise InvalidRequest("This code is wrong. Is your phone's clock right?", code="bad_second_factor")
     row.confirmed = True
     codes = [base64.b32encode(context.entropy(_RECOVERY_BYTES)).decode().lower() for _ in range(RECOVERY_CODES)]
     session.add_all(RecoveryCodeRow(user_id=user_id, code_hash=_hash(code)) for code in codes)
@@ -85,7 +85,9 @@ def prove(session: Session, user_id: str, code: str, sealer: Sealer, now: Millis
             "Enter the code of your authenticator app too, or a recovery code.", code="second_factor_required"
         )
     if not (_use_app(session, row, code, sealer, now) or _use_recovery_code(session, user_id, code)):
-        raise NotSignedIn("This code is wrong or was used already. Wait for the next one.", code="bad_second_factor")
+        raise NotSignedIn(
+            "This code is wrong or has already been used. Wait for the next one.", code="bad_second_factor"
+        )
 
 
 def turn_off(session: Session, user_id: str, context: ActionContext) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from msgspec import structs
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
@@ -115,7 +116,7 @@ def open_session(session: Session, user: UserRow, hours: int, context: ActionCon
             ends_at=ends_at,
         )
     )
-    acting = replace(context, actor=Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id))
+    acting = structs.replace(context, actor=Actor("user", user.id, actor.ip, actor.user_agent, actor.request_id))
     record(session, AuditLine(acting, "user.signed_in", "user", user.id, organisation_id or None))
     return SignedIn(token, csrf, user.email, session_id, user.id, organisation_id, ends_at)
 

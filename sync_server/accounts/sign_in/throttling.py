@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import case, delete, select, update
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -55,7 +55,9 @@ def count(session: Session, tried: Sequence[Tried], now: Millis) -> Millis:
     for row in rows:
         limit = limits[row.key]
         row.count = row.count + 1 if now - row.last_at <= limit.forget_ms else 1
-        row.wait_until, row.last_at = now + wait_after(limit, row.count), now
+        # Not `now` where nobody has to wait: the clock of another request may have been read a little earlier.
+        pause = wait_after(limit, row.count)
+        row.wait_until, row.last_at = now + pause if pause else 0, now
     session.flush()
     return 0
 
@@ -67,8 +69,10 @@ def forget(session: Session, tried: Sequence[Tried]) -> None:
 
 def take_back(session: Session, tried: Tried) -> None:
     """Count an attempt that was right as none; those before it stay, or a guesser with a login would clear them."""
-    mine = ThrottleRow.key == tried.key, ThrottleRow.count > 0
-    session.execute(update(ThrottleRow).where(*mine).values(count=ThrottleRow.count - 1))
+    row = ThrottleRow
+    free = row.count - 1 < tried.limit.free  # many that are right, at the same moment, make nobody wait
+    left = {"count": row.count - 1, "wait_until": case((free, 0), else_=row.wait_until)}
+    session.execute(update(row).where(row.key == tried.key, row.count > 0).values(left))
 
 
 def delete_old(session: Session, now: Millis) -> None:

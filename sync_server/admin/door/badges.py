@@ -19,8 +19,8 @@ from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
 from sync_server.ticket_files import badges as files
 from sync_server.ticket_files.design import design_of
-from sync_server.tickets import badge_layouts
 from sync_server.tickets import queries as tickets
+from sync_server.tickets.types import badge_layouts
 
 OWN, NONE = "own", "none"
 _LONGEST: Final = 12_000
@@ -37,7 +37,7 @@ def badges(event_id: str) -> str:
 @page(Action.EDIT_EVENTS)
 def choose_badges(event_id: str) -> str | tuple[str, int] | WerkzeugResponse:
     """Choose a layout for some ticket types, or only look at an own one."""
-    own = forms.text("own", _LONGEST)
+    own = forms.lines("own", _LONGEST)
     try:
         layout = _chosen(forms.text("layout", 40), own)
         if "look" in request.form:

@@ -12,13 +12,13 @@ from werkzeug.wrappers import Response as WerkzeugResponse
 from shared.errors import InvalidRequest
 from shared.lifecycle import OVER
 from shared.words.numerals import whole
+from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page
 from sync_server.devices import codes, enrolment, queries, service, standing
 from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import server_key
 from sync_server.devices.rules import CODE_LIFETIME_MS, SILENT_AFTER_MS, EventAssignment
 from sync_server.events import queries as events
-from sync_server.plumbing.language.text import as_shown
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
@@ -51,9 +51,8 @@ def devices() -> str:
 @page(Action.MANAGE_DEVICES)
 def create_device() -> WerkzeugResponse:
     """Create a device, and go to its page."""
-    name = as_shown(request.form.get("name", ""))
     with parts().database.writing() as session:
-        made = service.create(session, current_organisation(), name, "gate", context())
+        made = service.create(session, current_organisation(), forms.text("name", 200), "gate", context())
     return redirect(url_for("admin.device", device_id=made.id))
 
 
@@ -101,8 +100,9 @@ def make_code(device_id: str) -> str:
     with parts().database.writing() as session:
         found = queries.get(session, current_organisation(), device_id)
         code = enrolment.new_code(session, found, public, parts().sealer, acting)
-    shown = {"code": code.text, "qr_code": codes.qr_svg(code.text), "expires_at": acting.now + CODE_LIFETIME_MS}
-    return render_page("door/code.html", device=found, address=parts().config.base_url, **shown)
+    address = parts().config.base_url
+    shown = {"qr_code": codes.qr_svg(code.shown(address)), "expires_at": acting.now + CODE_LIFETIME_MS}
+    return render_page("door/code.html", device=found, address=address, code=code.text, **shown)
 
 
 @bp.get("/devices/<device_id>/enrolment")

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import NotFound
+from sync_server.admin import forms
 from sync_server.admin.door.board import board
 from sync_server.admin.page import bp, current_organisation, page, render_page, require_same_site
 from sync_server.events import queries as events
@@ -93,7 +94,7 @@ def make_screen(event_id: str) -> WerkzeugResponse:
     """Make a link for one more screen."""
     with parts().database.writing() as session:
         event = events.event(session, current_organisation(), event_id)
-        link = wall_links.make(session, event.key, request.form.get("name", "")[:200], context())
+        link = wall_links.make(session, event.key, forms.text("name", 200), context())
         link_id = link.id
     return redirect(url_for("admin.screen", event_id=event_id, link_id=link_id))
 

@@ -32,7 +32,7 @@ from sync_server.order_mails import resending
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
-from sync_server.tickets import badge_layouts
+from sync_server.tickets.types import badge_layouts
 
 PAGE_SIZE: Final = 50
 HISTORY: Final = 100
@@ -124,10 +124,12 @@ def refund(order_id: str) -> Page:
 
 @bp.get("/orders/<order_id>/cancel")
 @page(Action.CHANGE_ORDERS)
-def ask_to_cancel(order_id: str) -> str:
-    """What cancelling an order that is not paid means."""
+def ask_to_cancel(order_id: str) -> str | WerkzeugResponse:
+    """What cancelling an order that is not paid means; one that was paid meanwhile shows itself."""
     with parts().database.reading() as session:
-        _, view, event = _read(session, order_id)
+        row, view, event = _read(session, order_id)
+    if row.state != OrderState.PENDING.value:
+        return redirect(url_for("admin.order", order_id=order_id))
     return render_page("selling/order_cancel.html", order=view, event=event)
 
 

@@ -16,9 +16,10 @@ from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context
-from sync_server.tickets import queries, ticket_counts, type_service
+from sync_server.tickets import queries, ticket_counts
 from sync_server.tickets.rules import ENTITLEMENTS
 from sync_server.tickets.schemas import ChangeTicketType, NewTicketType, type_view
+from sync_server.tickets.types import type_service
 
 Page = str | tuple[str, int] | WerkzeugResponse
 
@@ -84,21 +85,21 @@ def change_type(event_id: str, number: int) -> Page:
 
 def _written(timezone: str) -> dict[str, Any]:
     """The fields of the form; what is empty and must not be is said by the schema."""
-    percent = forms.cents("tax_percent")
+    percent = forms.amount("tax_percent", "tax_rate")
     return {
         "name": forms.text("name", 100),
-        "description": forms.text("description", 1_000),
-        "price_cents": forms.cents("price"),
-        "fee_cents": forms.cents("fee") if forms.text("fee") else 0,
+        "description": forms.lines("description", 1_000),
+        "price_cents": forms.amount("price", "price_cents"),
+        "fee_cents": forms.amount("fee", "fee_cents") or 0,
         "tax_rate": 0 if percent is None else percent,
-        "quantity": forms.number("quantity"),
+        "quantity": forms.number_as_typed("quantity"),
         "zone": forms.number("zone") or 0,
         "entitlement": forms.text("entitlement", 40) or "single_entry",
         "check_words": forms.text("check_words", 100),
         "sale_start_at": forms.moment("sale_start_at", timezone),
         "sale_end_at": forms.moment("sale_end_at", timezone),
-        "min_per_order": forms.number("min_per_order") or 1,
-        "max_per_order": forms.number("max_per_order") or 10,
+        "min_per_order": forms.number_as_typed("min_per_order") or 1,
+        "max_per_order": forms.number_as_typed("max_per_order") or 10,
         "hidden": forms.ticked("hidden"),
     }
 

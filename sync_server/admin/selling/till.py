@@ -25,7 +25,7 @@ from sync_server.events import queries as events
 from sync_server.holds import service as holds
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.attempts.runtime import hold_runtime
-from sync_server.holds.group_holds import GroupHold, GroupRequest
+from sync_server.holds.groups.group_holds import GroupHold, GroupRequest
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import client_address, context, current_principal
@@ -97,7 +97,7 @@ class _Wanted:
         if not chosen and not seats:
             raise InvalidRequest("Choose at least one ticket.", field="types")
         if seats and len(chosen) > 1:
-            raise InvalidRequest("Seats by name take one ticket type at a time.", field="seats")
+            raise InvalidRequest("Choose one ticket type for the named seats.", field="seats")
         free = not any(types[number].price_cents + types[number].fee_cents for number in chosen) and bool(chosen)
         return cls(chosen, seats, "free" if free else method_named(forms.text("method", 20)).name)
 

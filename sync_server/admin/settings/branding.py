@@ -82,7 +82,7 @@ def _line(slug: str) -> str:
 
 
 def _given() -> dict[str, Any]:
-    return {name: forms.text(name) for name in ("colour", "terms", "embed_origins")}
+    return {name: forms.lines(name) for name in ("colour", "terms", "embed_origins")}
 
 
 @bp.post("/settings/branding")
@@ -118,7 +118,7 @@ def put_logo() -> Page:
         if not content:
             raise InvalidRequest("Choose a picture first.", field="logo")
         if len(content) > rendering.MAX_BYTES:
-            raise InvalidRequest("The picture has too many bytes. Reduce it, and upload that.", field="logo")
+            raise InvalidRequest("The picture file is too large. Make it smaller and upload it again.", field="logo")
         logo = design.rendered(content)
         with parts().database.writing() as session:
             design.set_logo(session, current_organisation(), logo, context())

@@ -11,6 +11,7 @@ from shared.errors import GatehouseError
 from sync_server.accounts import invitations
 from sync_server.accounts.sign_in import mails, password_links
 from sync_server.accounts.sign_in.cookies import forget_cookie, set_cookie, sign_in_settings
+from sync_server.admin import forms
 from sync_server.admin.page import bp, maybe_staff, render_page, require_same_site
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import context
@@ -97,4 +98,4 @@ def choose_password() -> Page:
 
 
 def _field(name: str) -> str:
-    return request.form.get(name, "").strip()[:100]
+    return forms.text(name, 100)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from sync_server.checkout.codes.signing import LENGTH, MAX_CODES
 from sync_server.checkout.codes.spending import Redeemed
 from sync_server.checkout.models import CodeBatchRow
-from sync_server.plumbing.api.schemas import IsoTime, RequestBody, Time, View
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody, Time, View, WholeList
 from sync_server.tickets.queries import TicketType
-from sync_server.tickets.remaining import Remaining
+from sync_server.tickets.types.remaining import Remaining
 
 Code = Annotated[str, Field(min_length=LENGTH, max_length=40)]
 Codes = Annotated[list[Code], Field(max_length=5)]
@@ -71,7 +71,7 @@ class BatchView(View):
     uses: int
 
 
-class BatchesView(BaseModel):
+class BatchesView(WholeList):
     """The batches of an event, the first one first."""
 
     items: list[BatchView]
@@ -112,7 +112,7 @@ class DiscountView(View):
     ticket_types: list[int]
 
 
-class OffersView(BaseModel):
+class OffersView(WholeList):
     """The ticket types of an event that the shop sells, and the discount of the code that was sent."""
 
     items: list[OfferView]

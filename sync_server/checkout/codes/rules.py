@@ -44,7 +44,7 @@ class Terms(Protocol):
 
 def unknown() -> NotFound:
     """What to say of a text that is no code of this event."""
-    return NotFound("This code is not one of this event. Check its characters.", code="unknown_code")
+    return NotFound("This event has no such code. Check it for typing mistakes.", code="unknown_code")
 
 
 def require_valid(terms: Terms, now: Millis) -> None:
@@ -59,12 +59,12 @@ def require_valid(terms: Terms, now: Millis) -> None:
 
 def spent() -> Conflict:
     """What to say of a code that was used as often as it may be."""
-    return Conflict("This code was used already, as often as it may be. Order without it.", code="code_spent")
+    return Conflict("This code has been used as often as it can be. Order without it.", code="code_spent")
 
 
 def one_discount() -> Conflict:
     """Discounts do not add up."""
-    return Conflict("An order takes one discount code. Leave the others out.", code="one_discount")
+    return Conflict("An order can use only one discount code. Remove the others.", code="one_discount")
 
 
 def discounts(terms: Terms, lines: Sequence[tuple[int, int]]) -> list[int]:
@@ -96,4 +96,6 @@ def _shared_out(off: int, prices: Sequence[int]) -> list[int]:
 def require_applies(given: Sequence[int]) -> None:
     """Conflict where a discount takes nothing off: the code would be spent for nothing."""
     if not sum(given):
-        raise Conflict("This code takes nothing off what you order. Keep it for another.", code="code_not_applicable")
+        raise Conflict(
+            "This code does not reduce anything in your order. Keep it for another one.", code="code_not_applicable"
+        )

@@ -30,6 +30,11 @@ def picture(text: str, kind: Literal["svg", "png"]) -> bytes:
     return out.getvalue()
 
 
+def written_iban(iban: str) -> str:
+    """In groups of four, as people read and compare it."""
+    return " ".join(iban[at : at + 4] for at in range(0, len(iban), 4))
+
+
 def checked_iban(text: str) -> str:
     """The IBAN without spaces; InvalidRequest where its check digits are wrong."""
     iban = "".join(text.split()).upper()

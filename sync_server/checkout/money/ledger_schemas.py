@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
-
 from sync_server.checkout.models import MoneyMovementRow
-from sync_server.plumbing.api.schemas import IsoTime, View
+from sync_server.plumbing.api.schemas import IsoTime, View, WholeList
 
 
 class MovementView(View):
@@ -23,7 +21,7 @@ class MovementView(View):
     note: str
 
 
-class LedgerView(BaseModel):
+class LedgerView(WholeList):
     """The movements of an order, the first one first."""
 
     items: list[MovementView]

@@ -21,7 +21,7 @@ from sync_server.checkout.orders import seat_choices
 from sync_server.checkout.orders.order_request import Chosen, OrderRequest
 from sync_server.checkout.orders.parcels import Admission, Buyers, PlannedParcel
 from sync_server.checkout.rules import LineState, OrderState
-from sync_server.events.chosen_days import EVERY_DAY
+from sync_server.events.days.chosen_days import EVERY_DAY
 from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
@@ -77,7 +77,7 @@ def compose(  # noqa: PLR0917 - a request, for whom, and what it takes over
     by_id = {hold.id: hold for hold in holds}
     wishes = list(_wishes(session, event, request, context, types=types, holds=by_id))
     if not 1 <= len(wishes) <= rules.MAX_ADMISSIONS:
-        raise InvalidRequest(f"An order has 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
+        raise InvalidRequest(f"An order can have 1 to {rules.MAX_ADMISSIONS} admissions.", field="holds")
     parcels = planned(session, event, wishes, buyers, holds, context)
     lines = list(_lines(wishes, parcels))
     spending.take_off(redeemed, lines)
@@ -123,7 +123,7 @@ def _wishes(
         counts = chosen.types or {_only_type(types, hold, plan): hold.quantity}
         if sum(counts.values()) != hold.quantity:
             raise InvalidRequest(
-                f"This hold has {hold.quantity} places: say a ticket type for each.",
+                f"This hold has {hold.quantity} places: name a ticket type for each.",
                 field="holds",
                 code="places_differ",
             )

@@ -22,13 +22,15 @@ from sync_server.checkout.rules import LineState, OrderState, require_transition
 from sync_server.events import queries as events
 from sync_server.events.signals import EventChanged, EventStatusChanged
 from sync_server.holds import ordering
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import next_due, organisations_due
 from sync_server.plumbing.jobs import MORE, Job
 from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.waking import wake
 from sync_server.seating import queries as seating
 from sync_server.tickets import queries as tickets
 from sync_server.tickets import service as ticket_service
 
+EXPIRE: Final = "checkout.expire"
 BATCH_SIZE: Final = 50
 NEVER: Final[Millis] = 253_402_300_799_000
 """`expires_at` while the order's event is postponed without a date."""
@@ -67,10 +69,10 @@ def _cancel_unpaid(session: Session, order: OrderRow, ids: list[int], context: A
 def job() -> Job:
     """Ends orders whose time is over; several workers may do it at once."""
     return Job(
-        "checkout.expire",
+        EXPIRE,
         5_000,
         _expire_some,
-        lambda session, now: anything_due(session, OrderRow.organisation_id, *_due(now)),
+        lambda session, _now: next_due(session, OrderRow.expires_at, _PENDING),
     )
 
 
@@ -108,6 +110,7 @@ def on_status_changed(session: Session, event: EventStatusChanged) -> None:
         reason = "the event was cancelled" if event.status is EventStatus.CANCELLED else "the event is over"
         over = {"expires_at": event.context.now, "remaining_ms": None, "reason": reason}
         _change(session, event, OrderRow.expires_at > event.context.now, over)
+        wake(session, EXPIRE)
     elif event.status is EventStatus.POSTPONED:
         left = OrderRow.expires_at - event.context.now
         waiting = {"remaining_ms": left, "expires_at": NEVER}

@@ -14,15 +14,15 @@ from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.orders.parcels import Access, Buyers, Parcel, PlannedParcel
 from sync_server.checkout.rules import LineState
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import ChosenDays, dates_of
+from sync_server.events.days.chosen_days import ChosenDays, dates_of
 from sync_server.holds import ordering
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
-from sync_server.tickets import type_service
 from sync_server.tickets.issuance import issuing
 from sync_server.tickets.issuance.issue_request import TicketBatch
 from sync_server.tickets.queries import Ticket
+from sync_server.tickets.types import type_service
 
 
 class SeatsGone(Conflict):
@@ -33,7 +33,7 @@ class SeatsGone(Conflict):
     def __init__(self, refusal: GatehouseError) -> None:
         """`refusal` is why its tickets cannot be issued."""
         super().__init__(
-            f"The order has run out, and can no longer be sold as it was: {refusal.message}", **refusal.details
+            f"The order has expired and can no longer be sold as it was: {refusal.message}", **refusal.details
         )
 
 

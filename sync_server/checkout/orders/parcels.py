@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from sqlalchemy.orm import Session
 
 from sync_server.checkout.models import OrderRow
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.holds.ordering import Held
 from sync_server.plumbing.sealing import Sealer
 from sync_server.seating.rules import Visitor

@@ -22,7 +22,7 @@ from sync_server.checkout.orders.parcels import Buyers
 from sync_server.checkout.orders.whole_order import WholeOrder
 from sync_server.checkout.sessions import entering
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import ChosenDays, dates_of
+from sync_server.events.days.chosen_days import ChosenDays, dates_of
 from sync_server.events.queries import EventHead
 from sync_server.holds import ordering
 from sync_server.plumbing.event_key import EventKey
@@ -33,7 +33,7 @@ from sync_server.plumbing.sql.asked_together import Question, asked_together
 from sync_server.plumbing.sql.bulk import insert_rows
 from sync_server.plumbing.sql.prepared import placeholder
 from sync_server.plumbing.sql.prepared_changes import PreparedChange
-from sync_server.tickets import type_service
+from sync_server.tickets.types import type_service
 
 
 class Placed(NamedTuple):

@@ -35,8 +35,8 @@ from sync_server.plumbing.sql.asked_together import Question
 from sync_server.plumbing.sql.late_writes import Asked, nothing_asked
 from sync_server.seating.layouts.plan import AccessMode
 from sync_server.seating.plans.seat_plans import presumed_plan
-from sync_server.tickets import types_ahead
-from sync_server.tickets.types_ahead import KeptTypes, TypesAsRead
+from sync_server.tickets.types import types_ahead
+from sync_server.tickets.types.types_ahead import KeptTypes, TypesAsRead
 
 _ONE_DAY = 1
 _MAX_KNOWN = 64
@@ -122,7 +122,7 @@ def rehearse(
     bearer, ids = request.bearer_id if request.in_shop else None, [hold.id for hold in found]
     try:
         with _presumed(session, read, types, state):
-            head, holds = events.head_of(read.row), ordering.claimable(found, ids, bearer, context.now)
+            head, holds = events.head_of(read.row), ordering.claimable(session, event, found, ids, bearer, context.now)
             given = session, head, request, buyers, holds, context
             composed = composing.compose(*given, redeemed=Redeemed(), early=False)
     except (Asked, GatehouseError):

@@ -60,7 +60,7 @@ def _chosen(session: Session, order: OrderRow, names: Names) -> list[OrderLineRo
     chosen = [lines[position] for position in sorted(names.guests)]
     for line in chosen:
         if line.state not in STANDING:
-            raise Conflict(f"Line {line.position} is {line.state}: it has no guest any more.", code="line_ended")
+            raise Conflict(f"Line {line.position} is {line.state}: it no longer has a guest.", code="line_ended")
         if line.passed_on and line.holder_name != names.guests[line.position]:
             raise Conflict(
                 f"The ticket of line {line.position} was passed on to another person.", code="ticket_passed_on"

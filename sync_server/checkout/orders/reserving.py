@@ -7,8 +7,8 @@ from collections import Counter
 from sqlalchemy.orm import Session
 
 from sync_server.checkout import queries
-from sync_server.events import day_counts
-from sync_server.events.chosen_days import numbers
+from sync_server.events.days import day_counts
+from sync_server.events.days.chosen_days import numbers
 from sync_server.events.signals import EventDaysChanged
 from sync_server.plumbing.event_key import EventKey
 

@@ -9,7 +9,7 @@ from shared.errors import Conflict
 from sync_server.holds.ordering import Held
 from sync_server.seating.plans.seat_plan import SeatPlan
 from sync_server.tickets.queries import TicketType
-from sync_server.tickets.seat_types import SoldIn, types_in_shop
+from sync_server.tickets.types.seat_types import SoldIn, types_in_shop
 
 
 class OnSeat(Protocol):

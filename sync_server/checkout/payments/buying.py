@@ -17,17 +17,17 @@ from sync_server.checkout.rules import OrderState
 from sync_server.checkout.sessions import entering
 from sync_server.events import issued_counts
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import dates_of
-from sync_server.holds import selling_held
+from sync_server.events.days.chosen_days import dates_of
+from sync_server.holds.selling import selling_held
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.plumbing.sql import late_writes
 from sync_server.plumbing.sql.asked_together import Question, asked_together
 from sync_server.queueing import service as queueing
 from sync_server.revisions import service as revisions
-from sync_server.tickets import type_service
 from sync_server.tickets.issuance import issuing
 from sync_server.tickets.keys import signing_keys
+from sync_server.tickets.types import type_service
 
 _ONE_DAY: Final = 1
 

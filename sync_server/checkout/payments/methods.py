@@ -110,7 +110,7 @@ def _start_invoice(order: OrderRow, terms: Terms) -> Started:
         )
     if terms.starts_at - terms.now < DAY_MS:
         raise Conflict(
-            "The event is too near for a bank transfer. Choose another way to pay.", code="too_late_for_invoice"
+            "The event is too soon for a bank transfer. Choose another way to pay.", code="too_late_for_invoice"
         )
     return Started(due_at=min(terms.now + settings.invoice_days * DAY_MS, terms.starts_at))
 

@@ -104,7 +104,7 @@ def _start(  # noqa: PLR0917 - an order, how it is paid, and by whom
         return _complete(session, order, lines, buyers, method.name, context)
     order.method, order.updated_at = method.name, context.now
     if order.state == OrderState.EXPIRED or order.expires_at <= context.now:
-        raise Conflict("The order has run out. Choose the seats again.", code="order_expired")
+        raise Conflict("The order has expired. Choose the seats again.", code="order_expired")
     if started.due_at is None or order.due_at is not None:
         return ()
     issued = _wait_until(
@@ -209,7 +209,7 @@ def _told(session: Session, order: OrderRow, payment: Arrived) -> Told:
     if cents <= 0:
         raise Conflict("Nothing is due for this order. Name the amount that has arrived.", code="nothing_due")
     if payment.method.account is None:
-        raise InvalidRequest("Nothing is paid for free orders.", field="method", code="not_noted")
+        raise InvalidRequest("Free orders need no payment.", field="method", code="not_noted")
     return Told(payment.method.name, payment.method.account, cents, payment.reference, payment.note)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from enum import StrEnum
+from typing import Final
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -17,6 +18,10 @@ from sync_server.checkout.orders import recording
 from sync_server.checkout.payments.methods import METHODS, PaymentMethod
 from sync_server.events import queries as events
 from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.waking import wake
+
+PAY_BACK: Final = "stripe.pay_back"
+"""The job that sends payouts to the service."""
 
 
 class PayoutState(StrEnum):
@@ -65,6 +70,8 @@ def ask(  # noqa: PLR0917 - one payout
             session.add(_row(order, method, payment, part, reason, context))
             left -= part
     session.flush()
+    if left < cents:
+        wake(session, PAY_BACK)
     return cents - left
 
 

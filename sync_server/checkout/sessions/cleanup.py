@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from sync_server.checkout.models import CheckoutSessionRow
 from sync_server.checkout.sessions import entering
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import next_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import Job
 from sync_server.plumbing.requests.principals import ActionContext
@@ -23,8 +23,8 @@ _OPEN: Final = CheckoutSessionRow.state == text("'open'")
 
 def job() -> Job:
     """The job; doing it twice changes nothing."""
-    owner = CheckoutSessionRow.organisation_id
-    return Job("checkout.sessions", EVERY_MS, _free, lambda session, now: anything_due(session, owner, *_due(now)))
+    at = CheckoutSessionRow.expires_at
+    return Job("checkout.sessions", EVERY_MS, _free, lambda session, _now: next_due(session, at, _OPEN))
 
 
 def _due(now: Millis) -> tuple[ColumnElement[bool], ...]:

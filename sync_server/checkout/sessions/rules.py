@@ -39,8 +39,8 @@ def full(limit: int, free_at: Millis, now: Millis) -> TooMany:
     seconds = max(1, -(-(free_at - now) // 1000))
     wait = f"{seconds} seconds" if seconds < 120 else f"{-(-seconds // 60)} minutes"
     return TooMany(
-        f"{limit} people are paying for this event now, which is as many as can at once. A place is free in {wait} at"
-        f" the latest, often sooner. Ask again every {ASK_AGAIN_S} seconds; what you hold stays yours meanwhile.",
+        f"{limit} people are paying for this event now, the most that can at once. A place comes free within {wait},"
+        f" often sooner. Ask again every {ASK_AGAIN_S} seconds; what you hold stays yours meanwhile.",
         code="checkout_full",
         retry_after=ASK_AGAIN_S,
         limit=limit,

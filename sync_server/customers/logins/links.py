@@ -48,7 +48,7 @@ def ask(parts: Parts, shop: Organisation, asked: Asked, context: ActionContext) 
     if parts.config.mail_url is None:
         return NO_MAIL
     tried = [Tried(rules.ASKED_LINKS, network_of(context.actor.ip))]
-    message = "Too many links were asked for from here. Wait {seconds} seconds and try again."
+    message = "Too many links were requested from here. Wait {seconds} seconds and try again."
     throttling.check(parts.database, tried, context.now, message)
     with parts.database.writing() as session:
         mailbox = Tried(rules.MAILED_LINKS, rules.login_name(shop.id, address))

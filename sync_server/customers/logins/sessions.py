@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from msgspec import structs
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
@@ -77,7 +78,7 @@ def open_session(
 def by_customer(context: ActionContext, customer_id: str) -> ActionContext:
     """What this customer does in the request of the context."""
     actor = context.actor
-    return replace(context, actor=Actor("customer", customer_id, actor.ip, actor.user_agent, actor.request_id))
+    return structs.replace(context, actor=Actor("customer", customer_id, actor.ip, actor.user_agent, actor.request_id))
 
 
 def _leave_to_last(session: Session, organisation_id: str, guest_id: str | None) -> None:

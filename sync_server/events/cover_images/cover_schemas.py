@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from sync_server.images.urls import image_url
 from sync_server.plumbing.api.edits import EditedView
-from sync_server.plumbing.api.schemas import RequestBody
+from sync_server.plumbing.api.schemas import RequestBody, WholeList
 
 Alt = Annotated[str, Field(max_length=300)]
 ImageId = Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
@@ -24,7 +24,7 @@ class CoverView(BaseModel):
     thumbnail_url: str
 
 
-class CoversView(EditedView):
+class CoversView(EditedView, WholeList):
     """The covers of an event, in order."""
 
     items: list[CoverView]

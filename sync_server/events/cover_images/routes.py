@@ -14,7 +14,7 @@ from sync_server.events.cover_images import cover_schemas, covers
 from sync_server.events.models import EventRecord
 from sync_server.images import rendering
 from sync_server.plumbing.api.edits import check_unchanged, tagged
-from sync_server.plumbing.api.idempotency import run_once, stored_response
+from sync_server.plumbing.api.idempotency import repeatable, run_once, stored_response
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -44,6 +44,7 @@ def listing(event_id: str) -> cover_schemas.CoversView:
         413: "Too many bytes or pixels",
     },
 )
+@repeatable
 def add(event_id: str) -> Response:
     """Add a cover; it is rendered in every size, and the original file is not stored."""
     with parts().database.reading() as session:

@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus, require_transition
-from sync_server.events import changed_days, planned_transitions, queries
-from sync_server.events.lifecycle import emptying, publishing
+from sync_server.events import queries
+from sync_server.events.days import changed_days
+from sync_server.events.lifecycle import emptying, planned_transitions, publishing
 from sync_server.events.models import EventRecord
 from sync_server.events.rules import check_times, mark
 from sync_server.events.service import put_rows, record_change, times_of

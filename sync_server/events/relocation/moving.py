@@ -12,7 +12,8 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.lifecycle import EventStatus
 from shared.wire.snapshot import AnyRow, Row, RowKind
-from sync_server.events import changed_days, queries, rules
+from sync_server.events import queries, rules
+from sync_server.events.days import changed_days
 from sync_server.events.dependents import EventDependents, count_dependents
 from sync_server.events.derived_columns import require_unique, set_derived_columns
 from sync_server.events.issued_counts import most_issued

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import Approval, Id, Reason, RequestBody
 
 
@@ -14,7 +15,7 @@ class NewEventVenue(RequestBody):
 
     venue_id: Id
     reason: Reason = ""
-    consent: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
+    consent: Annotated[str, Field(min_length=1, max_length=1000), SEVERAL_LINES] | None = None
 
 
 class Replacement(RequestBody):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, model_va
 
 from sync_server.events.schemas import Code, EventView, Title
 from sync_server.events.series.recurrence import MAX_DATES, WEEKDAYS, RecurrenceRule
-from sync_server.plumbing.api.schemas import IsoTime, RequestBody, Slug, Time, View
+from sync_server.plumbing.api.schemas import IsoTime, RequestBody, Slug, Time, View, WholeList
 
 
 def _day(value: Any) -> Any:
@@ -77,7 +77,7 @@ class SeriesView(View):
     last_start_at: IsoTime
 
 
-class AllSeries(View):
+class AllSeries(WholeList):
     """The organisation's series, ordered by their first event."""
 
     items: list[SeriesView]

@@ -13,7 +13,7 @@ from shared.clock import Millis
 from shared.errors import GatehouseError
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.events.chosen_days import ChosenDays, covers, numbers, overlap
+from sync_server.events.days.chosen_days import ChosenDays, covers, numbers, overlap
 from sync_server.holds import queries
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.caches.sale_state import SaleState

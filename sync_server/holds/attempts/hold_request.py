@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
+
 from shared.clock import Millis
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.holds import rules
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.zone_access.entitlements import Bearer
 
 
-@dataclass(frozen=True, slots=True)
-class HoldRequest:
+class HoldRequest(Struct, frozen=True):
     """Who asks for a hold: a guest, a user or a token of one organisation."""
 
     organisation_id: str
@@ -50,8 +50,7 @@ class HoldRequest:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class HoldResult:
+class HoldResult(Struct, frozen=True):
     """A hold, as its bearer sees it."""
 
     id: str

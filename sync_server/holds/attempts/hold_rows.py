@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from shared.clock import Millis
 from shared.ids import uuid7
 from sync_server.audit import service as audit
 from sync_server.audit.service import AuditLine
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.holds.attempts import statement
 from sync_server.holds.attempts.hold_request import HoldRequest, HoldResult
 from sync_server.holds.caches.sale_state import SaleState
@@ -23,8 +23,7 @@ from sync_server.plumbing.sql.tables import bits_text
 from sync_server.seating.plans.layout_seats import Seat
 
 
-@dataclass(frozen=True, slots=True)
-class SeatHold:
+class SeatHold(Struct, frozen=True):
     """A hold of one seat."""
 
     id: str
@@ -40,8 +39,7 @@ class SeatHold:
         return HoldResult(self.id, sale_state.id, seat, seat.zone, zone.name, 1, self.until, days, group_id=group_id)
 
 
-@dataclass(frozen=True, slots=True)
-class HoldRows:
+class HoldRows(Struct, frozen=True):
     """Columns by name."""
 
     hold: dict[str, Any]

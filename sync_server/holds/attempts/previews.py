@@ -36,4 +36,4 @@ class PreviewRate:
             beyond = any(self._counts[key] > limit for key, limit in keys.items())
         if beyond:
             left = WINDOW_MS - request.now % WINDOW_MS
-            raise TooMany("You ask for previews too often. Wait a little.", retry_after=-(-left // 1000))
+            raise TooMany("You are asking for previews too often. Wait a little.", retry_after=-(-left // 1000))

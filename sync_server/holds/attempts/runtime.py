@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from sqlite3 import Cursor
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from shared.clock import Millis
 from shared.errors import Forbidden, GatehouseError
-from sync_server.events.chosen_days import ChosenDays, overlap
-from sync_server.holds import queries
+from sync_server.events.days.chosen_days import ChosenDays, overlap
+from sync_server.holds import queries, rules
 from sync_server.holds.attempts import group_statement, statement
 from sync_server.holds.attempts.crowd import Crowd
 from sync_server.holds.attempts.evidence import StatementRow
@@ -24,6 +24,7 @@ from sync_server.holds.caches.hold_cache import CachedHold, HoldCache, Key, Redi
 from sync_server.holds.caches.sale_state import SaleState, SaleStates
 from sync_server.holds.ports import HoldPorts
 from sync_server.plumbing.database import Database
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import Parts
 from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.seating.event_seating import require_offer
@@ -41,6 +42,15 @@ from sync_server.seating.zone_access.entitlements import (
 )
 
 STATE_KEY: Final = "holds"
+
+
+class TakenNow(NamedTuple):
+    """A seat that is held or sold at this moment."""
+
+    seat: int
+    state: int
+    until: Millis | None  # None where it is sold
+    bearer_id: str | None
 
 
 class HoldRuntime:
@@ -67,22 +77,37 @@ class HoldRuntime:
         self.metrics.retries.inc()
         self._stop.wait(millis / 1000)
 
-    def holder(self, key: Key, days: ChosenDays, now: Millis) -> tuple[str, Millis] | None:
-        """Who certainly holds that seat on one of these days, and until when; None where the statement must decide.
+    def holder(self, key: Key, days: ChosenDays, now: Millis) -> TakenNow | None:
+        """Who certainly has that seat on one of these days, and until when; None where the statement must decide.
 
         Where many want one seat, nearly all come too late: a short query then spares PostgreSQL the long one.
         """
-        cached, autocommit = self.hold_cache.holder(key, days.bits, now), self.database.autocommit
+        cached = self.hold_cache.holder(key, days.bits, now)
         if cached is not None:
-            return cached.bearer_id, cached.until
-        if autocommit is None or not self.hold_cache.local.expects(key, now) or len(days.numbers) > 1:
-            return None
-        where = {"organisation": key[0], "event": key[1], "day": days.numbers[0], "seat": key[2]}
-        row: Any = autocommit.row(statement.HELD_BY, {**where, "now": now})
-        if row is None:
-            self.hold_cache.local.forget([key])
-            return None
-        return row[0], row[1]
+            return TakenNow(key[2], rules.HELD, cached.until, cached.bearer_id)
+        organisation_id, event_id, seat = key
+        where = EventKey(organisation_id, event_id)
+        return self.taken_now(where, [seat], days, now).get(seat) if self.expects(where, [seat], now) else None
+
+    def expects(self, event: EventKey, seats: Iterable[int], now: Millis) -> bool:
+        """Whether one of these seats is probably held: worth the short query before anything else."""
+        return any(self.hold_cache.local.expects((*event, seat), now) for seat in seats)
+
+    def taken_now(
+        self, event: EventKey, seats: Collection[int], days: ChosenDays, now: Millis
+    ) -> Mapping[int, TakenNow]:
+        """Which of these seats are taken at this moment, on PostgreSQL and on one day; elsewhere nothing is known."""
+        autocommit = self.database.autocommit
+        if autocommit is None or len(days.numbers) > 1:
+            return {}
+        near = {"seats": [*seats], "lowest": min(seats), "highest": max(seats), "day": days.numbers[0]}
+        here = {"organisation": event.organisation_id, "event": event.event_id, "now": now}
+        found = {row[0]: TakenNow(*row) for row in autocommit.rows(statement.TAKEN_NOW, here | near)}
+        local = self.hold_cache.local
+        for each in found.values():
+            local.see((*event, each.seat), each.until or 0)
+        local.forget((*event, seat) for seat in seats if seat not in found)
+        return found
 
     def run_statement(self, values: Mapping[str, Any]) -> StatementRow:
         """Run the statement, with that of others who ask at the same moment."""

@@ -232,14 +232,15 @@ _BY_LIMITS: Final = {each: _read_and_write(per_address=each[0], per_card=each[1]
 READ_AND_WRITE: Final = {limited: numbered(sql) for limited, sql in _BY_LIMITS.items()}
 HURRIED: Final = {limited: numbered(hurried(sql)) for limited, sql in _BY_LIMITS.items()}
 """The same for a request while others may wait for it."""
-HELD_BY: Final = numbered(
-    "SELECT h.bearer_id, s.held_until FROM event_seats s "
-    "JOIN holds h ON h.organisation_id = s.organisation_id AND h.event_id = s.event_id AND h.seat = s.seat "
+TAKEN_NOW: Final = numbered(
+    "SELECT s.seat, s.state, s.held_until, h.bearer_id FROM event_seats s "
+    "LEFT JOIN holds h ON h.organisation_id = s.organisation_id AND h.event_id = s.event_id AND h.seat = s.seat "
     "AND h.id = s.hold_id AND h.status IN ('active', 'suspended') "
-    "WHERE s.organisation_id = :organisation AND s.event_id = :event AND s.seat = :seat AND s.day = :day "
-    "AND s.state = 1 AND s.held_until > :now"
+    "WHERE s.organisation_id = :organisation AND s.event_id = :event AND s.day = :day "
+    "AND s.seat BETWEEN :lowest AND :highest AND s.seat = ANY (CAST(:seats AS integer[])) "
+    "AND (s.state = 2 OR s.state = 1 AND s.held_until > :now)"
 )
-"""Who holds a seat now: the short query for those who come too late."""
+"""Which of some seats are taken now, and who holds them: the short query for those who come too late."""
 
 # With statistics from an event's first minutes, SQLite would scan all its seats, throughout the rush.
 BY_KEY: Final = "INDEXED BY sqlite_autoindex_event_seats_1"

@@ -8,14 +8,14 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from cachetools import LRUCache
+from msgspec import Struct
 
 from shared.clock import Millis
-from sync_server.events.chosen_days import EVERY_DAY, overlap
+from sync_server.events.days.chosen_days import EVERY_DAY, overlap
 from sync_server.plumbing.api.schemas import iso
 from sync_server.plumbing.messaging.bus import Bus
 
@@ -32,8 +32,7 @@ Key = tuple[str, str, int]
 """Organisation, event, seat number."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedHold:
+class CachedHold(Struct, frozen=True):
     """A hold of a seat, as the caches have it."""
 
     organisation_id: str
@@ -242,6 +241,8 @@ class HoldCache:
 
     def _receive(self) -> None:
         """Drop what other processes have ended since the last call."""
+        if self._freed.is_quiet:
+            return
         for note in self._freed.wait(0):
             self.local.forget(
                 (str(organisation_id), str(event_id), int(seat))

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from shared.lifecycle import EventStatus
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import dates_of
+from sync_server.events.days.chosen_days import dates_of
 from sync_server.holds.models import SaleLockRow
 from sync_server.holds.ports import HoldPorts
 from sync_server.holds.rules import Sale

@@ -12,8 +12,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.events import chosen_days
-from sync_server.events.chosen_days import EVERY_DAY, ChosenDays
+from sync_server.events.days import chosen_days
+from sync_server.events.days.chosen_days import EVERY_DAY, ChosenDays
 from sync_server.holds.models import OPEN_PLACES, HoldRow, ZonePlacesRow
 from sync_server.plumbing.database import database_of
 from sync_server.plumbing.event_key import EventKey

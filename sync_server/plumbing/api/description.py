@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -93,6 +93,12 @@ _IF_MATCH: Final = {
     "schema": {"type": "string"},
     "description": "The etag that you have seen: the change is refused if somebody else has made another since.",
 }
+_IDEMPOTENCY_KEY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 120},
+    "description": "Anything unique. A request that is repeated with it runs once, and gets the first response again.",
+}
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Setting up": {
         "Organisation": "Its name and the language of its mails.",
@@ -176,7 +182,7 @@ def complete(
         operation["operationId"] = endpoint.replace(".", "_")
         operation["security"] = list(security.get(endpoint, STAFF))
         _share_content(operation["responses"])
-        _add_parameters(operation, method)
+        _add_headers(operation, method, app.view_functions[endpoint])
         _add_errors(operation, method, path)
         _add_examples(operation, spec["components"]["schemas"])
     components["securitySchemes"] = SECURITY_SCHEMES
@@ -243,9 +249,11 @@ def _add_alternative(operation: dict[str, Any], other: dict[str, Any]) -> None:
     own["schema"] = {"anyOf": [own["schema"], theirs["schema"]]}
 
 
-def _add_parameters(operation: dict[str, Any], method: str) -> None:
-    if method in {"patch", "put"}:
-        operation.setdefault("parameters", []).append(_IF_MATCH)
+def _add_headers(operation: dict[str, Any], method: str, view: Callable[..., Any]) -> None:
+    heeded = [_IF_MATCH] if method in {"patch", "put"} else []
+    heeded += [_IDEMPOTENCY_KEY] if "repeatable" in view.__dict__ else []
+    if heeded:
+        operation.setdefault("parameters", []).extend(heeded)
 
 
 def _add_errors(operation: dict[str, Any], method: str, path: str) -> None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sync_server.plumbing.api.one_line import ONE_LINE
+
 _ID: Final = "0197f6a2-6c00-7d3e-9b1a-5c2f8e4d7a10"
 _IMAGE: Final = "3f6c1d0e9b8a7f6e5d4c3b2a1908f7e6d5c4b3a2"
 _TIME: Final = "2027-07-04T18:00:00Z"
@@ -129,6 +131,8 @@ def _of_type(schema: Mapping[str, Any], schemas: Mapping[str, Any], name: str, d
             return bool(schema.get("default"))
         case "string":
             return _text(schema, name)
+        case "null":
+            return None
     return {}
 
 
@@ -144,8 +148,9 @@ def _text(schema: Mapping[str, Any], name: str) -> str:
         return "2027-07-04"
     if schema.get("format") == "date-time" or name.endswith(("_at", "since", "as_of", "until")) or name == "at":
         return _TIME
-    matching = [text for text in _WITH_PATTERNS if re.search(schema.get("pattern", "$^"), text)]
-    if matching:
+    pattern = schema.get("pattern", ONE_LINE)
+    matching = [text for text in _WITH_PATTERNS if re.search(pattern, text)]
+    if matching and pattern != ONE_LINE:
         return matching[0]
     if name == "code":
         return "A" if schema.get("minLength", 0) < 2 else "7KQ4MZXB"

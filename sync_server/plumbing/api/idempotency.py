@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import orjson
 from flask import Response, request
@@ -17,10 +17,11 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.ids import NIL_ID
 from sync_server.plumbing.due import organisations_due
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.tables import Base, Uuid
-from sync_server.plumbing.web import current_principal
+from sync_server.plumbing.web import current_principal, current_request
 
 HEADER = "Idempotency-Key"
 RETENTION_MS = 48 * 3600 * 1000
@@ -44,6 +45,13 @@ Write = Callable[[Session], Any]
 """What it returns is the response: a schema, or what JSON can hold."""
 Status = int | Callable[[], int]
 P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def repeatable(view: Callable[P, R]) -> Callable[P, R]:
+    """Note on a view that it heeds the key: the description of the API names the header there."""
+    view.__dict__["repeatable"] = True
+    return view
 
 
 def once(view: Callable[Concatenate[Session, P], Any]) -> Callable[P, Response]:
@@ -53,7 +61,7 @@ def once(view: Callable[Concatenate[Session, P], Any]) -> Callable[P, Response]:
     def runs_once(*args: P.args, **kwargs: P.kwargs) -> Response:
         return run_once(lambda session: view(session, *args, **kwargs))
 
-    return runs_once
+    return repeatable(runs_once)
 
 
 def once_in_secret(view: Callable[Concatenate[Session, P], Any]) -> Callable[P, Response]:
@@ -67,13 +75,16 @@ def once_in_secret(view: Callable[Concatenate[Session, P], Any]) -> Callable[P, 
     return runs
 
 
-def run_once(write: Write, *, status: Status = 201, said: bytes | None = None) -> Response:
+def run_once(
+    write: Write, *, status: Status = 201, said: bytes | None = None, event_in_demand: EventKey | None = None
+) -> Response:
     """Run `write` in its own transaction and respond with its result; a repeated key gets the stored response.
 
     `said` is what identifies the request, where that is not its body. `status` may depend on what `write` did.
+    `event_in_demand` is the event that `write` locks, where many may want it at the same moment.
     """
-    key = request.headers.get(HEADER)
-    with parts().database.writing() as session:
+    key = current_request().headers.get(HEADER)
+    with parts().database.writing(event_in_demand) as session:
         if key is None:
             return _response(_json(write(session)), _resolved(status))
         return _run_with_key(session, key, write, status, said)
@@ -84,7 +95,7 @@ def stored_response(*, said: bytes | None = None) -> Response | None:
 
     At the second request that state has changed, often by the first one.
     """
-    key = request.headers.get(HEADER)
+    key = current_request().headers.get(HEADER)
     if key is None:
         return None
     with parts().database.reading() as session:

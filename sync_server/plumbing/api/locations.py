@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from flask import Flask, Response, request
+from flask import Flask, Response
+
+from sync_server.plumbing.web import current_request
 
 VERSIONED: Final = "/api/v1/"
 UNVERSIONED: Final = "/api/"
@@ -23,10 +25,11 @@ def install(app: Flask) -> None:
         if response.status_code == 201:
             if not shown:
                 shown.update(made=_shown_by_itself(app))
-            field = shown["made"].get(request.endpoint or "")
+            current = current_request()
+            field = shown["made"].get(current.endpoint or "")
             made = response.get_json(silent=True) if field else None
             if isinstance(made, dict) and field in made:
-                response.headers["Location"] = f"{request.path}/{made[field]}"
+                response.headers["Location"] = f"{current.path}/{made[field]}"
         return response
 
     app.after_request(add_location)

@@ -6,7 +6,7 @@ import ipaddress
 import threading
 from typing import Final
 
-from flask import request
+from flask import Request
 from sqlalchemy import BigInteger, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -29,7 +29,7 @@ class ProxySightingRow(Base):
     at: Mapped[Millis] = mapped_column(BigInteger)
 
 
-def look() -> None:
+def look(request: Request) -> None:
     """Compare who is taken for the client with whom the proxies name; the first mismatch of a process is noted."""
     forwarded = request.environ.get("HTTP_X_FORWARDED_FOR")
     if forwarded is None:

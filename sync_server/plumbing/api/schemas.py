@@ -11,20 +11,28 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     StringConstraints,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
 )
 
+from sync_server.plumbing.api.one_line import SEVERAL_LINES, require_one_line
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLIS_OF_YEAR_9999 = 253_370_764_800_000
 
 
 class RequestBody(BaseModel):
-    """A request body: strict types, no unknown fields."""
+    """A request body: strict types, no unknown fields, texts of one line."""
 
     model_config = ConfigDict(extra="forbid", strict=True, str_strip_whitespace=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        """Each text is one line, unless its type says otherwise."""
+        return require_one_line(handler(source))
 
 
 class PatchBody(RequestBody):
@@ -59,6 +67,12 @@ class View(BaseModel):
     def of_all(cls, shown: Iterable[object]) -> Self:
         """The view of a list, whose `items` are views of what it lists."""
         return cls.model_validate({"items": list(shown)})
+
+
+class WholeList(View):
+    """A list that is always shown whole: its `next` is null, as on the last page of any other."""
+
+    next: None = None
 
 
 class Query(BaseModel):
@@ -118,6 +132,6 @@ Id = Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){
 """An id in a request."""
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Slug = Annotated[str, Field(min_length=1, max_length=60, pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
-Reason = Annotated[str, Field(max_length=1000)]
+Reason = Annotated[str, Field(max_length=1000), SEVERAL_LINES]
 Approval = Annotated[str, Field(max_length=200)]
 """The tenant's approval that platform staff act on; `web.current_actor` reads it from the body."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, Self
+
+from msgspec import Struct
 
 from sync_server.plumbing.telemetry.logs import LOG
 
@@ -14,8 +15,7 @@ QUEUE_LIMIT = 1_000
 """Notifications that a listener may leave unread; beyond that the oldest are dropped, and it is told so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(Struct, frozen=True):
     """One message on a topic."""
 
     topic: str
@@ -61,6 +61,11 @@ class Listener(Subscription):
         self._queue: deque[Notification] = deque()
         self._missed = False
         self._arrived = threading.Condition()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has arrived, and nothing was missed: asked for at every hold, without the lock."""
+        return not self._queue and not self._missed
 
     def wait(self, timeout_s: float) -> list[Notification]:
         """The unread notifications; waits for one where there are none, and returns none after the timeout."""

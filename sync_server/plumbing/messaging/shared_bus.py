@@ -108,7 +108,10 @@ class SharedBus:
                 self._local.publish(topic, body)
 
     def _disconnected(self, problem: Exception, losses: int) -> None:
+        was_joined = self.joined.is_set()
         self.joined.clear()
+        if was_joined:
+            self._local.mark_missed()  # whoever rests looks now, and more often until the bus is back
         if losses == 1:
             LOG.warning(
                 "bus_away", problem=type(problem).__name__, meaning="other processes are heard a few seconds later"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field, structs
 
 from shared.clock import Millis
 from shared.ids import Entropy
@@ -40,8 +41,7 @@ class Action(StrEnum):
     MANAGE_RECORDS = "manage_records"  # put events away, decide how long what is kept, export and erase a person
 
 
-@dataclass(frozen=True, slots=True)
-class Principal:
+class Principal(Struct, frozen=True):
     """An authenticated user, token or guest, acting for one organisation."""
 
     kind: str  # user, token, guest; order: whoever has the secret of its link
@@ -55,8 +55,7 @@ class Principal:
     csrf: str = ""  # the token that unsafe requests of this browser session must carry
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
+class Actor(Struct, frozen=True):
     """Who did something and from where, as the audit log stores it."""
 
     kind: str  # user, platform, token, guest, order, device, operator, system
@@ -76,8 +75,7 @@ def _anything(_action: Action) -> None:
     """Raises nothing: the server itself and its operator may do everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class ActionContext:
+class ActionContext(Struct, frozen=True):
     """Who does something and when, and with which entropy: passed to every use case."""
 
     actor: Actor
@@ -88,4 +86,4 @@ class ActionContext:
 
     def by_system(self) -> ActionContext:
         """For what follows from the action by itself: nobody has asked for it."""
-        return replace(self, actor=SYSTEM, require=_anything)
+        return structs.replace(self, actor=SYSTEM, require=_anything)

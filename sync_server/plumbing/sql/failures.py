@@ -20,7 +20,7 @@ class Failure(Enum):
     CONFLICT = "Somebody else changed the same things at this moment. Nothing was changed. Try again."
     BUSY = "The database is busy with other changes of the same things. Nothing was changed. Try again shortly."
     SLOW = "This took longer than the server allows, so it was stopped. Nothing was changed. Ask for less at once."
-    CROWDED = "Very many people are here at this moment. Nothing was changed. Try again shortly."
+    CROWDED = "Very many people are here right now. Nothing was changed. Try again shortly."
     FULL = "The server's disk is full. Nothing was changed. The operator must free some space."
     AWAY = "The database is not available. Nothing was changed. Try again shortly."
     OURS = "unexpected"

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.plumbing.database import Database
+from sync_server.plumbing.due import AT_ONCE
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.requests.principals import ActionContext
@@ -75,9 +76,9 @@ class CapacityWatch:
                 del self.checked[next(iter(self.checked))]
         return MORE if len(moved) > 1 else None
 
-    def anything_moved(self, session: Session, now: Millis) -> bool:
-        """Whether `run` has anything to check."""
-        return bool(self._moved(session, now))
+    def anything_moved(self, session: Session, now: Millis) -> Millis | None:
+        """At once, where `run` has anything to check."""
+        return AT_ONCE if self._moved(session, now) else None
 
     def _moved(self, session: Session, now: Millis) -> dict[EventKey, int]:
         arrivals = revisions.arrivals(session)

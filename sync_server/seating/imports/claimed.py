@@ -6,9 +6,10 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from msgspec import structs
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -39,7 +40,7 @@ class ClaimedImport(ABC):
         self._database, self._worker = database, worker
         self._organisation_id, self._id, self._claim = row.organisation_id, row.id, row.claim
         self._row = row
-        self._context = replace(context, actor=Actor(**row.started_by))
+        self._context = structs.replace(context, actor=Actor(**row.started_by))
 
     def run(self) -> None:
         """Read and write; what refuses the file, or cancels it, deletes what is written."""

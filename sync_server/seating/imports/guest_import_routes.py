@@ -8,7 +8,7 @@ from apiflask import APIBlueprint
 from flask import Response, request
 
 from sync_server.events import queries as events
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import repeatable, run_once
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, organisation, requires
@@ -38,6 +38,7 @@ bp = APIBlueprint(
         "to look at it."
     )
 )
+@repeatable
 def read_file(event_id: str, zone_id: str) -> Response:
     """Add the guests in a file to the list of a zone."""
     guests = guest_lists.read_csv(request.get_data(cache=True), organisation(), parts().sealer)

@@ -6,12 +6,12 @@ The parts have what a list stores, keyed hashes instead of addresses: the file i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
 from typing import Final
 
 import orjson
+from msgspec import structs
 from sqlalchemy.orm import Session
 
 from shared.wire.compression import Allowance
@@ -55,7 +55,7 @@ class GuestImport(ClaimedImport):
 
     def _end(self, session: Session, row: ImportRecord) -> None:
         now = self._database.clock()
-        guest_lists.finish_import(session, _list(row), row.added, replace(self._context, now=now))
+        guest_lists.finish_import(session, _list(row), row.added, structs.replace(self._context, now=now))
         queue.finish(session, row, "done", now)
 
     def _clean(self) -> None:

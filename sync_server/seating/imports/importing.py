@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec import structs
 from sqlalchemy.orm import Session
 
 from sync_server.plumbing.database import Database
@@ -104,7 +104,7 @@ class LayoutImport(ClaimedImport):
     def _switch_on(self, session: Session, row: ImportRecord) -> None:
         layout = session.get_one(LayoutRecord, (self._organisation_id, row.layout_id))
         now = self._database.clock()
-        service.switch_on(session, layout, replace(self._context, now=now))
+        service.switch_on(session, layout, structs.replace(self._context, now=now))
         queue.finish(session, row, "done", now)
 
     def _erase_some(self, session: Session, row: ImportRecord) -> bool:

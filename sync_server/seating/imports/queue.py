@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import structs
 from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
@@ -17,13 +18,16 @@ from shared.wire.compression import compressed
 from sync_server.audit.service import AuditLine, record
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import due_if_any, organisations_due
 from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.waking import wake
 from sync_server.seating import queries
 from sync_server.seating.models import ImportPartRecord, ImportRecord
 from sync_server.seating.zone_access.guest_lists import ZoneList
 from sync_server.venues import queries as venues
 
+IMPORT: Final = "seating.import"
+"""The job that works on them."""
 PART_BYTES: Final = 2 * 1024 * 1024
 """Of the file, before it is compressed: one transaction stores one part."""
 MOST_OPEN: Final = 20
@@ -88,7 +92,8 @@ def receive(
     mine = _R.organisation_id == organisation_id, _R.state.in_(OPEN)
     if session.scalar(select(func.count()).where(*mine)) >= MOST_OPEN:  # type: ignore[operator]  # a count is never None
         raise Conflict(
-            f"{MOST_OPEN} imports are waiting already. Wait for them, or cancel some.", code="too_many_imports"
+            f"{MOST_OPEN} imports are waiting already. Wait until some have ended, or cancel some.",
+            code="too_many_imports",
         )
     id = uuid7(context.now, context.entropy)
     row = ImportRecord(
@@ -96,7 +101,7 @@ def receive(
         id=id,
         state="receiving",
         seen_at=context.now,
-        started_by=asdict(context.actor),
+        started_by=structs.asdict(context.actor),
         created_at=context.now,
         **upload.columns(session, organisation_id, id),
     )
@@ -122,6 +127,7 @@ def store_parts(database: Database, organisation_id: str, import_id: str, pieces
     with database.writing() as session:
         mine = _R.organisation_id == organisation_id, _R.id == import_id
         session.execute(update(_R).where(*mine, _R.state == "receiving").values(state="waiting"))
+        wake(session, IMPORT)
 
 
 def parts(database: Database, organisation_id: str, import_id: str) -> Iterator[bytes]:
@@ -163,17 +169,18 @@ def cancel(session: Session, organisation_id: str, import_id: str, context: Acti
     """Ask for the end of an import: the worker deletes what is stored of it. Conflict where it has ended."""
     row = find(session, organisation_id, import_id, lock=True)
     if row.state not in OPEN or row.ending == "failed":
-        raise Conflict("This import has ended already.", code="import_ended")
+        raise Conflict("This import has already ended.", code="import_ended")
     if not row.ending:
         row.ending = "cancelled"
         _note(session, row, "import_cancelled", context)
+        wake(session, IMPORT)
     session.flush()
     return row
 
 
-def any_due(session: Session, now: Millis) -> bool:
-    """Whether any import of any organisation can be worked on."""
-    return anything_due(session, _R.organisation_id, _due(now))
+def any_due(session: Session, now: Millis) -> Millis | None:
+    """At once, where any import of any organisation can be worked on."""
+    return due_if_any(session, _R.organisation_id, _due(now))
 
 
 def _due(now: Millis) -> ColumnElement[bool]:

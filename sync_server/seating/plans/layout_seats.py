@@ -13,6 +13,9 @@ from sys import intern
 from typing import Final
 from uuid import UUID
 
+from msgspec import Struct
+
+from shared.ids import UNKNOWN_ID, as_id, id_text
 from sync_server.seating.layout_rows import stable_uuid
 from sync_server.seating.layouts.overlay import LayoutZone
 from sync_server.seating.layouts.plan import Category, GroupPlan, GroupType
@@ -24,8 +27,7 @@ _CATEGORIES: Final = tuple(Category)
 _ID_BYTES: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(Struct, frozen=True):
     """One seat, as people know it."""
 
     number: int
@@ -154,9 +156,12 @@ class LayoutSeats:
         return found or self._find_id(stable_uuid(self.family_id, "seat", name).bytes)
 
     def _find_id(self, id: bytes) -> int | None:
-        at = bisect_left(self._by_id, id, key=lambda number: _id_at(self._ids, number))
+        at = bisect_left(self._by_id, id, key=self._id_of)
         found = self._by_id[at] if at < len(self._by_id) else 0
-        return found if found and _id_at(self._ids, found) == id else None
+        return found if found and self._id_of(found) == id else None
+
+    def _id_of(self, number: int) -> bytes:
+        return self._ids[_ID_BYTES * (number - 1) : _ID_BYTES * number]
 
     def find_all(self, names: Iterable[str]) -> dict[str, int]:
         """The numbers of seats by their ids or names; unknown ones are left out."""
@@ -166,7 +171,7 @@ class LayoutSeats:
     def seat(self, number: int) -> Seat:
         """A seat by its number."""
         row, place = self.where(number)
-        id, label, price = str(UUID(bytes=_id_at(self._ids, number))), row.names[place], self.price_category(number)
+        id, label, price = id_text(self._id_of(number)), row.names[place], self.price_category(number)
         return Seat(
             number, id, self.name(number), row.zone, row.section, row.label, label, self.category(number), price
         )
@@ -217,10 +222,8 @@ def _id_at(ids: bytes, number: int) -> bytes:
 
 def _bytes_of(id: str) -> bytes:
     """The bytes of an id; none for what is no id."""
-    try:
-        return UUID(id).bytes if len(id) == 36 else b""
-    except ValueError:
-        return b""
+    lower = as_id(id)
+    return b"" if lower == UNKNOWN_ID else bytes.fromhex(lower.replace("-", ""))
 
 
 def _row(zone: LayoutZone, seats: Sequence[StoredSeat]) -> Row:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from msgspec import Struct, field, structs
 from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
@@ -28,8 +28,7 @@ GuestKey = tuple[GuestIdKind, str]
 """The kind of identifier, and the value that the list stores for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bearer:
+class Bearer(Struct, frozen=True):
     """What zones need to know about who books; whoever creates it has verified it."""
 
     visitor: Visitor = field(default_factory=Visitor)
@@ -73,7 +72,7 @@ def of_listed(
     bearer: Bearer, zones: Iterable[EventZone], listing: Collection[str] = ()
 ) -> Mapping[int, Entitlement | Refusal]:
     """The same where it is known which of the zones have this guest on their list."""
-    visitor, listed = bearer.visitor, replace(bearer.visitor, whitelisted=True)
+    visitor, listed = bearer.visitor, structs.replace(bearer.visitor, whitelisted=True)
     return {zone.number: entitlement(access_of(zone), listed if zone.id in listing else visitor) for zone in zones}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from apiflask import APIBlueprint
 from flask import Response
 
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import repeatable, run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
@@ -36,6 +36,7 @@ def listing(event_id: str, zone_id: str, query_data: PageQuery) -> schemas.ZoneG
 @requires(Action.EDIT_EVENTS)
 @bp.input(schemas.Guests)
 @bp.output(schemas.GuestsChanged, status_code=201)
+@repeatable
 def add(event_id: str, zone_id: str, json_data: schemas.Guests) -> Response:
     """Add guests to the list of a zone."""
     return _add(event_id, zone_id, _keys(json_data))

@@ -6,7 +6,7 @@ import * as skin from "./skin.js";
 
 const SIZE = 22;
 
-export function legend(list, picker) {
+export function legend(prices, signs, picker) {
   const { words, live, groups } = picker;
   const swatches = [];
   const entry = (look, name, price) => {
@@ -15,10 +15,10 @@ export function legend(list, picker) {
     return el("li", { class: "legend-entry" }, swatch, el("span", {}, name), ...(price ? [el("span", { class: "number" }, price)] : []));
   };
   const cost = (price) => words.t(price.from ? "from" : "exactly", { price: words.amount(price.cents) });
-  list.append(...groups.groups.filter((group) => group.price).map((group) => entry(skin.free(group.pattern, 0), group.name, cost(group.price))));
-  const signs = live.layout.signs.slice(1, skin.KINDS).filter((sign, n) => live.layout.signOf.includes(n + 1));
-  list.append(...signs.map((sign) => entry(skin.free(0, live.layout.signs.indexOf(sign)), words.t(`sign.${sign}`))));
-  list.append(entry(skin.chosen(0), words.t("legend.chosen")), entry(skin.TAKEN, words.t("legend.taken")));
+  prices.append(...groups.groups.filter((group) => group.price).map((group) => entry(skin.free(group.pattern, 0), group.name, cost(group.price))));
+  const shown = live.layout.signs.slice(1, skin.KINDS).filter((sign, n) => live.layout.signOf.includes(n + 1));
+  signs.append(...shown.map((sign) => entry(skin.free(0, live.layout.signs.indexOf(sign)), words.t(`sign.${sign}`))));
+  signs.append(entry(skin.chosen(0), words.t("legend.chosen")), entry(skin.TAKEN, words.t("legend.taken")));
   const paint = () => {
     const stamps = new Stamps(picker.map.skin, picker.map.colours);
     for (const [swatch, look] of swatches) swatch.getContext("2d").drawImage(stamps.of(look, SIZE * 2).canvas, 0, 0);

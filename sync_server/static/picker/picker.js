@@ -56,7 +56,8 @@ class Picker {
     try {
       this.live = await new LiveSeats({ map: this.config.map, changes: this.config.changes, day: this.day }).load();
     } catch {
-      return this.notes.show("bad", this.words.t("no_map"), [[this.words.t("again"), () => location.reload()]]);
+      this.root.dataset.failed = "true";
+      return this.notes.show("bad", this.words.t("no_map"), [[this.words.t("again"), () => location.reload()], [this.words.t("to_event"), () => location.assign(this.config.event_page)]]);
     }
     this.groups = priceGroups(this.live.layout, this.prices);
     this.looks = new Looks(this);
@@ -77,7 +78,7 @@ class Picker {
   }
 
   #panels() {
-    legend(this.find("legend"), this);
+    legend(this.find("legend"), this.find("signs"), this);
     [this.bar, this.list, this.places] = [new Bar(this.find("bar"), this), new SeatList(this.find("list"), this), new Places(this.find("places"), this)];
     const best = this.find("best-panel");
     const numbered = this.live.layout.count > 0;

@@ -113,7 +113,7 @@ class Queue {
   show() {
     const { place } = this;
     const taking = TAKING_PART.includes(place?.state);
-    const key = JSON.stringify([place?.state, place?.position, place?.waiting, place?.wait_at_most_seconds, place?.drawn_at, place?.paused, this.elsewhere, this.now >= this.config.room_at, this.now >= Date.parse(place?.draw_at ?? 0)]);
+    const key = JSON.stringify([place?.state, place?.position, place?.waiting, place?.wait_at_most_seconds, place?.drawn_at, place?.paused, this.elsewhere, this.now >= this.config.room_at, this.now >= this.config.draw_at, this.now >= Date.parse(place?.draw_at ?? 0)]);
     if (key !== this.shown) this.find("now").replaceChildren(...this.#lines());
     this.shown = key;
     const cooling = place?.cooldown_until && Date.parse(place.cooldown_until) > this.now;
@@ -134,7 +134,8 @@ class Queue {
     const { words, place } = this;
     const line = (text, className) => el("p", className ? { class: className } : {}, text);
     const countdown = (label, at) => [line(label, "label"), el("p", { class: "queue-big", role: "timer", "aria-live": "off", "data-until": at })];
-    if (!place) return this.now < this.config.room_at ? countdown(words.t("opens_in"), this.config.room_at) : [line(words.t("not_joined"))];
+    if (!place && this.now < this.config.room_at) return countdown(words.t("opens_in"), this.config.room_at);
+    if (!place) return [line(words.t("not_joined")), ...(this.now < this.config.draw_at ? countdown(words.t("draw_in"), this.config.draw_at) : [])];
     if (place.state === "admitted") {
       return this.elsewhere ? [line(words.t("turn"), "queue-big"), line(words.t("other_tab"))] : [line(words.t("turn"), "queue-big"), line(words.t("turn_here")), ...countdown(words.t("turn_left"), Date.parse(place.expires_at))];
     }

@@ -1,6 +1,7 @@
 // The checkout: the countdown, the first mistake in focus, and a form that is sent once.
 import { watchConnection } from "./connection.js";
 import { countDown } from "./countdown.js";
+import { keepTyped } from "./typed.js";
 
 const lost = document.querySelector("[data-lost]");
 if (lost) watchConnection(lost);
@@ -24,9 +25,11 @@ form?.addEventListener("change", (event) => {
 addEventListener("pageshow", () => delete form?.dataset.sent);
 (document.querySelector("[aria-invalid=true]") ?? document.querySelector("#problem"))?.focus();
 
-// On a phone the summary is folded; its sum stays in sight.
+// On a phone the summary is folded, and its sum stays in sight. On large screens it stands open, in browsers that cannot do so by style, too.
 const summary = document.querySelector(".summary-fold");
-const narrow = matchMedia("(max-width: 59.99rem)");
-const fold = () => summary?.toggleAttribute("open", !narrow.matches);
-narrow.addEventListener("change", fold);
-fold();
+const wide = matchMedia("(min-width: 60rem)");
+const fold = () => summary?.toggleAttribute("open", wide.matches);
+wide.addEventListener("change", fold);
+if (wide.matches) fold();
+
+if (form) keepTyped([form.elements.name, form.elements.email]);

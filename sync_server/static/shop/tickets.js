@@ -1,5 +1,9 @@
 // Adds buttons for less and more beside each number of tickets, and shows what they cost in all.
+import { watchConnection } from "./connection.js";
+
 const form = document.querySelector(".ticket-form");
+const lost = document.querySelector("[data-lost]");
+if (lost) watchConnection(lost);
 
 function button(text, label, change) {
   const made = document.createElement("button");

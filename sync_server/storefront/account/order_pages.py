@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,6 +14,7 @@ from sqlalchemy.orm import Session
 from shared.errors import GatehouseError
 from sync_server.checkout import queries as orders
 from sync_server.checkout import schemas, views
+from sync_server.checkout.money import epc
 from sync_server.checkout.orders import ending, links
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.payments.paying import OrderKey
@@ -162,7 +162,7 @@ def confirmation(slug: str, order_id: str) -> Response:
         secret = links.secret_of(parts().sealer, *found.key)
     values = _values(found) | {"faces": faces, "allowed": allowed, "terms": terms, "phone_link": f"{found.at}#{secret}"}
     payment = found.view.payment
-    values["iban"] = " ".join(re.findall("..?.?.?", payment.iban)) if payment is not None else ""
+    values["iban"] = epc.written_iban(payment.iban) if payment is not None else ""
     values["transfer_code"] = _qr(payment.qr_text) if payment is not None and payment.qr_text else ""
     return render(found.page, "confirmation.html", **values)
 

@@ -11,6 +11,7 @@ from shared.wire.snapshot import TicketState
 from sync_server.checkout import queries as orders
 from sync_server.checkout.payments import paying
 from sync_server.plumbing.parts import parts
+from sync_server.plumbing.requests.form_fields import typed_line
 from sync_server.plumbing.web import context
 from sync_server.self_service import cancelling, owners, transfers
 from sync_server.self_service.owners import TicketKey
@@ -33,10 +34,10 @@ def offer_ticket(slug: str, order_id: str) -> Response:
     """Mail a link to whoever is to have the ticket; until it is used nothing changes."""
     found = own_order(slug, order_id)
     require_form(found.visitor)
-    email, giver = (request.form.get(name, "").strip()[:254] for name in ("email", "giver"))
+    email, giver = typed_line("email", 254), typed_line("giver", 100)
     try:
         with parts().database.writing() as session:
-            gift = Gift(email, giver[:100], found.page.language)
+            gift = Gift(email, giver, found.page.language)
             transfers.offer(parts(), session, _ticket(found), gift, context())
     except InvalidRequest:
         return _form(found, found.page.t("buyer.email_wrong"), 400)

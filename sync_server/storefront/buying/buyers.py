@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flask import request
-
 from shared.errors import GatehouseError
 from sync_server.accounts.sign_in.logins import checked_address
 from sync_server.customers import queries as customers
 from sync_server.plumbing.parts import parts
+from sync_server.plumbing.requests.form_fields import typed_line
 from sync_server.storefront.page import Page
 from sync_server.storefront.visitors import Visitor
 
@@ -56,7 +55,7 @@ class BuyerForm:
 def typed_now() -> dict[str, str]:
     """What the form of this request has in its fields."""
     most = {"name": 100, "email": _MOST, "method": 20}
-    return {name: request.form.get(name, "").replace("\0", "").strip()[:length] for name, length in most.items()}
+    return {name: typed_line(name, length) for name, length in most.items()}
 
 
 def _address(text: str) -> str | None:

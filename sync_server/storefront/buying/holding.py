@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from msgspec import structs
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.checkout.codes import presales
 from sync_server.customers.service import address_hash
 from sync_server.events import queries as events
-from sync_server.events.chosen_days import ChosenDays, dates_of
+from sync_server.events.days.chosen_days import ChosenDays, dates_of
 from sync_server.holds import queries, service
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.attempts.runtime import hold_runtime
-from sync_server.holds.group_holds import GroupHold, GroupRequest
+from sync_server.holds.groups.group_holds import GroupHold, GroupRequest
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.web import client_address, context
@@ -26,7 +27,7 @@ from sync_server.seating.plans.seat_plans import find_event_plan
 from sync_server.storefront.buying.baskets import Basket
 from sync_server.storefront.visitors import GUEST
 from sync_server.storefront.windows import TypeOffer
-from sync_server.tickets.seat_types import SoldIn, types_in_shop
+from sync_server.tickets.types.seat_types import SoldIn, types_in_shop
 
 _Places = tuple[str, tuple[str, ...]]
 """A zone, and the dates of some days; none: every day."""
@@ -140,7 +141,7 @@ def _release(event: EventKey, guest_id: str, hold_id: str) -> None:
 def _hold(event: EventKey, guest_id: str, where: _Places, count: int, basket: Basket) -> None:
     zone_id, dates = where
     group, asked = GroupRequest(count=count, zone_ids=[zone_id] if zone_id else []), request_of(event, guest_id, basket)
-    asked = replace(asked, dates=dates)
+    asked = structs.replace(asked, dates=dates)
     GroupHold(hold_runtime(parts()), event_seatings(), asked, event.event_id, group).run()
 
 

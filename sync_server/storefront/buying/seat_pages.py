@@ -14,7 +14,7 @@ from sync_server.storefront.cards import starts_at
 from sync_server.storefront.cover_accents import accent_of
 from sync_server.storefront.page import Page, bp, page_of, render
 from sync_server.storefront.windows import TypeOffer, Window, window_of
-from sync_server.tickets.seat_types import SoldIn, types_in_shop
+from sync_server.tickets.types.seat_types import SoldIn, types_in_shop
 
 SCRIPT_TEXTS: Final = "picker."
 """Texts whose keys begin so are for the script."""

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict
 from sync_server.plumbing.api import answers
-from sync_server.plumbing.api.idempotency import run_once
+from sync_server.plumbing.api.idempotency import repeatable, run_once
 from sync_server.plumbing.api.pagination import PageQuery
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
@@ -25,6 +25,7 @@ bp = APIBlueprint("ticket_batches", __name__, url_prefix="/api", tag="Tickets")
 @requires(Action.ISSUE_TICKETS)
 @bp.input(schemas.NewTicketBatch)
 @bp.output(schemas.TicketBatchView, status_code=202)
+@repeatable
 def ask(event_id: str, json_data: schemas.NewTicketBatch) -> Response:
     """Ask for a PDF of all tickets of an event, to print or to hand on; the worker writes it."""
     key = EventKey(organisation(), event_id)

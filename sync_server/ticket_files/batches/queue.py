@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -15,13 +15,16 @@ from sync_server.audit.service import AuditLine, record
 from sync_server.events import queries as events
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.database import Database
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import AT_ONCE, next_due, organisations_due
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
+from sync_server.plumbing.waking import wake
 from sync_server.ticket_files.models import TicketBatchPartRow, TicketBatchRow
 from sync_server.tickets import queries as tickets
 
+WRITE: Final = "tickets.write_pdf"
+"""The job that writes them."""
 MOST_OPEN: Final = 5
 """Of one organisation that may wait."""
 LOST_AFTER_MS: Final = 60_000
@@ -41,7 +44,10 @@ def ask(session: Session, key: EventKey, ticket_type: int | None, context: Actio
         tickets.ticket_type(session, *key, ticket_type)
     mine = _R.organisation_id == key.organisation_id, _R.state.in_(_OPEN)
     if session.execute(select(func.count()).where(*mine)).scalar_one() >= MOST_OPEN:
-        raise Conflict(f"{MOST_OPEN} PDFs are waiting already. Wait for them, or cancel some.", code="too_many_batches")
+        raise Conflict(
+            f"{MOST_OPEN} PDFs are waiting already. Wait until some have ended, or cancel some.",
+            code="too_many_batches",
+        )
     row = TicketBatchRow(
         organisation_id=key.organisation_id,
         id=uuid7(context.now, context.entropy),
@@ -54,6 +60,7 @@ def ask(session: Session, key: EventKey, ticket_type: int | None, context: Actio
     session.add(row)
     session.flush()
     _note(session, row, "ticket_batch.asked", context)
+    wake(session, WRITE)
     return row
 
 
@@ -80,7 +87,7 @@ def cancel(session: Session, organisation_id: str, batch_id: str, context: Actio
     """Stop writing a PDF, or delete one that is written."""
     row = find(session, organisation_id, batch_id, lock=True)
     if row.state not in {*_OPEN, "done"}:
-        raise Conflict("This PDF has ended already.", code="batch_ended")
+        raise Conflict("This PDF has already ended.", code="batch_ended")
     _end(session, row, "cancelled", context.now)
     _note(session, row, "ticket_batch.cancelled", context)
     return row
@@ -105,9 +112,10 @@ def purpose(batch_id: str, number: int) -> str:
     return f"ticket batch {batch_id} {number}"
 
 
-def any_due(session: Session, now: Millis) -> bool:
-    """Whether any PDF of any organisation is to be written."""
-    return anything_due(session, _R.organisation_id, _due(now))
+def next_at(session: Session, _now: Millis) -> Millis | None:
+    """When the next PDF of any organisation is to be written: at once, or where its worker has gone."""
+    at = case((_R.state == "waiting", AT_ONCE), else_=_R.seen_at + LOST_AFTER_MS)
+    return next_due(session, at, _R.state.in_(_OPEN))
 
 
 def _due(now: Millis) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.holds import inventory
+from sync_server.holds.selling import inventory
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.tickets.issuance.issue_request import IssueRequest
 from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout

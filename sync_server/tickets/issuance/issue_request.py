@@ -9,8 +9,8 @@ from shared.clock import Millis
 from shared.errors import Conflict, InvalidRequest
 from shared.tickets import TicketFlags
 from shared.wire.snapshot import MembershipState
-from sync_server.events.chosen_days import ChosenDays
-from sync_server.holds.inventory import Held
+from sync_server.events.days.chosen_days import ChosenDays
+from sync_server.holds.selling.inventory import Held
 from sync_server.seating.zone_access.entitlements import Bearer
 from sync_server.tickets import rules
 from sync_server.tickets.issuance.ticket_days import TicketDays

@@ -17,21 +17,22 @@ from shared.wire.snapshot import MembershipState, TicketState
 from sync_server.events import issued_counts, locked_events
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
-from sync_server.events.chosen_days import ChosenDays, dates_of, joined, numbers
-from sync_server.holds import inventory
+from sync_server.events.days.chosen_days import ChosenDays, dates_of, joined, numbers
+from sync_server.holds.selling import inventory
 from sync_server.outbox.service import Fact, Subject, record_change
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sql.bulk import columns_of, insert_many
 from sync_server.plumbing.sql.known_rows import new_row
 from sync_server.revisions import service as revisions
 from sync_server.seating import event_layouts
-from sync_server.tickets import queries, rules, ticket_counts, type_service
+from sync_server.tickets import queries, rules, ticket_counts
 from sync_server.tickets.issuance import inventory_updates, issue_request, layout_batches, wheelchairs
 from sync_server.tickets.issuance.issue_request import IssueRequest, TicketBatch, TicketDraft
 from sync_server.tickets.issuance.layout import IssuingLayout, issuing_layout
 from sync_server.tickets.issuance.ticket_days import TicketDays
 from sync_server.tickets.keys import issues, signing_keys
 from sync_server.tickets.models import TicketRecord, TicketTypeRecord
+from sync_server.tickets.types import type_service
 
 SURELY_FREE: Final = 10
 """So few confirmation codes are not looked up: one in a million requests draws a code that its event has already.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from shared.errors import Conflict, InvalidRequest
 from shared.tickets import TicketFlags
-from sync_server.events.chosen_days import ChosenDays, joined
+from sync_server.events.days.chosen_days import ChosenDays, joined
 from sync_server.seating.plans.layout_seats import Seat
 from sync_server.seating.taken import sold_among
 from sync_server.tickets import queries, rules
@@ -15,7 +15,7 @@ from sync_server.tickets.issuance.issue_request import IssueRequest, TicketBatch
 from sync_server.tickets.issuance.layout import IssuingLayout
 from sync_server.tickets.issuance.ticket_days import TicketDays
 from sync_server.tickets.models import TicketTypeRecord
-from sync_server.tickets.seat_types import SoldIn, types_of_seat
+from sync_server.tickets.types.seat_types import SoldIn, types_of_seat
 
 
 def batch_of_places(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from shared.errors import Conflict, InvalidRequest
-from sync_server.events.chosen_days import EVERY_DAY, ChosenDays, choose, numbers
-from sync_server.holds.inventory import HeldDays
+from sync_server.events.days.chosen_days import EVERY_DAY, ChosenDays, choose, numbers
+from sync_server.holds.selling.inventory import HeldDays
 from sync_server.tickets.models import TicketTypeRecord
 
 

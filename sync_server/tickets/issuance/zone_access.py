@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from shared.errors import Forbidden
-from sync_server.events.chosen_days import ChosenDays, joined, overlap
+from sync_server.events.days.chosen_days import ChosenDays, joined, overlap
 from sync_server.holds import queries as holds
 from sync_server.plumbing.database import after_commit
 from sync_server.plumbing.telemetry.logs import LOG

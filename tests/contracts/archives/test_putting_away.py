@@ -97,7 +97,7 @@ def test_a_gate_that_owes_its_journal_holds_the_event_back(evening: Evening) -> 
 def test_a_gate_not_heard_of_since_the_end_may_still_have_scans(app_server: AppServer) -> None:
     evening = an_evening(app_server, last_hello=False)
     [obstacle] = evening.api.get(f"{evening.path}/archive")["obstacles"]
-    assert obstacle["message"] == "West lane has not been heard of since the event ended."
+    assert obstacle["message"] == "West lane has not been in touch since the event ended."
 
 
 def test_an_event_that_is_not_over_cannot_be_confirmed_away(app_server: AppServer) -> None:

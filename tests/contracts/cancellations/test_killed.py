@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from sqlalchemy import text
 
 from sync_server.checkout.orders import placing
@@ -80,7 +80,7 @@ class CalledOff(TillKilled):
         for first in range(0, ORDERS, 100):
             with parts.database.writing() as session:
                 for number in range(first, min(first + 100, ORDERS)):
-                    placed = placing.place(session, parts.sealer, request, replace(who, now=parts.clock()))
+                    placed = placing.place(session, parts.sealer, request, structs.replace(who, now=parts.clock()))
                     order = placed.whole.order
                     method, reference = METHODS["stripe" if number in paid else "cash"], f"cash {number}"
                     payment = Arrived(method, order.total_cents, paid.get(number, reference))

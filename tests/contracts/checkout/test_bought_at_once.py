@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from shared.errors import Conflict
-from sync_server.holds import inventory, ordering
+from sync_server.holds import ordering
+from sync_server.holds.selling import inventory
 from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.app_server import ApiClient, AppServer

@@ -1,10 +1,12 @@
-"""What a shop must be able to do before anybody sells with it: one test for each point of the list it was asked for."""
+"""What a shop must be able to do before anybody sells with it: a test for each point, and README.md says which."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import BigInteger, inspect
@@ -18,6 +20,7 @@ from tests.contracts.holds.test_concurrency import guests, together, tried
 from tests.contracts.listings.town import Town
 from tests.contracts.queueing.rush import OPENING, a_rush
 
+HERE = Path(__file__).resolve().parent
 BUYERS = 10
 ZONES = ("Europe/Berlin", "Africa/Johannesburg", "America/Argentina/Buenos_Aires", "Asia/Kathmandu", "UTC")
 NO_ZONES = ("Mars/Olympus", "GMT+2 Berlin", "+02:00", "localtime", "")
@@ -157,6 +160,59 @@ def test_a_sale_begins_and_ends_by_its_window(app_server: AppServer) -> None:
     assert shop.sale.refused(guest, "A-2") == (400, "event_sales_closed")
 
 
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"price_cents": -1}, "price_cents"),
+        ({"price_cents": 1_000_000}, "price_cents"),
+        ({"price_cents": 35.0}, "price_cents"),
+        ({"price_cents": "3500"}, "price_cents"),
+        ({"price_cents": True}, "price_cents"),
+        ({"quantity": 0}, "quantity"),
+        ({"quantity": 1.5}, "quantity"),
+        ({"quantity": 10**30}, "quantity"),
+        ({"tax_rate": 10_001}, "tax_rate"),
+        ({"kind": "V" * 31}, "kind"),
+        ({"currency": "eur"}, "currency"),
+        ({"currency": "JPY"}, "currency"),  # ¥35 on the page would be ¥3,500 at Stripe
+        ({"currency": "KWD"}, "currency"),
+        ({"min_per_order": 3, "max_per_order": 2}, "min_per_order"),
+        ({"sale_start_at": EVENING + HOUR, "sale_end_at": EVENING + HOUR}, "sale_end_at"),
+    ],
+)
+def test_a_ticket_type_that_cannot_be_is_refused_by_its_field(
+    api: ApiClient, changed: dict[str, Any], field: str
+) -> None:
+    event = api.post("/api/events", an_event(api.post("/api/venues", a_venue())["id"]))
+    answer = api.ask("POST", f"/api/events/{event['id']}/ticket-types", a_ticket_type(**changed))
+    assert answer.status_code == 400 and answer.json is not None
+    assert answer.json["error"]["message"].startswith(f"{field}: "), answer.json
+    assert api.get(f"/api/events/{event['id']}/ticket-types")["items"] == []
+
+
+def test_prices_go_from_nothing_to_a_cent_below_ten_thousand(api: ApiClient) -> None:
+    event = api.post("/api/events", an_event(api.post("/api/venues", a_venue())["id"]))
+    for kind, price in (("general", 0), ("vip", 999_999), ("early_bird", 1), ("Förderer", 3_500)):
+        body = a_ticket_type(name=kind, kind=kind, price_cents=price, quantity=1)
+        made = api.post(f"/api/events/{event['id']}/ticket-types", body)
+        assert (made["kind"], made["price_cents"]) == (kind, price)
+
+
+def test_ten_tickets_are_bought_at_once_at_most_also_across_types_and_holds(shop: Shop) -> None:
+    more = a_ticket_type(name="Reduced", price_cents=1_000, zone=shop.types()["Floor"]["zone"])
+    reduced = shop.api.post(f"{shop.sale.path}/ticket-types", more)["number"]
+    guest, holds = shop.guest(), f"{shop.sale.path}/holds"
+    wish = {"count": 11, "zone_id": shop.sale.zones["Floor"]}
+    assert guest.refused("POST", holds, wish) == (400, "too_many_seats")
+    hold = shop.hold_places(guest, 10)
+    shop.app_server.advance(5 * MINUTE - 10_000)
+    guest.post(f"/api/holds/{hold}/extend", {}, 200)
+    shop.app_server.advance(20_000)  # what was taken before counts no more for the pace of this guest
+    assert guest.refused("POST", holds, wish | {"count": 1}) == (400, "too_many_seats")
+    types = [{"ticket_type": shop.floor, "count": 6}, {"ticket_type": reduced, "count": 4}]
+    assert guest.post(shop.orders_path, {"holds": [{"hold_id": hold, "ticket_types": types}]})["admissions"] == 10
+
+
 def test_ticket_types_together_are_at_most_the_capacity(api: ApiClient) -> None:
     venue = api.post("/api/venues", a_venue())["id"]
     event = api.post("/api/events", an_event(venue, capacity=100))
@@ -173,3 +229,14 @@ def test_a_ticket_type_is_never_sold_only_after_its_event(api: ApiClient) -> Non
     assert api.refused("POST", types, a_ticket_type(sale_start_at=ends)) == (400, "invalid_times")
     assert api.refused("POST", types, a_ticket_type(sale_end_at=ends + 1)) == (400, "invalid_times")
     api.post(types, a_ticket_type(sale_start_at=ends - 1, sale_end_at=ends))
+
+
+def test_every_point_names_a_test_that_there_is() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", (HERE / "README.md").read_text("utf-8"))
+    assert len(named) > 30 and [name for name, count in Counter(named).items() if count > 1] == []
+    root = HERE.parents[2]
+    missing = [f"{path}::{name}" for path, name in named if f"\ndef {name}(" not in (root / path).read_text("utf-8")]
+    assert missing == []
+    mine = set(re.findall(r"^def (test_\w+)\(", Path(__file__).read_text("utf-8"), re.MULTILINE))
+    listed = {name for path, name in named if (root / path) == Path(__file__)}
+    assert mine - listed == {"test_every_point_names_a_test_that_there_is"}

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 
+from shared.ids import NIL_ID
+from sync_server.checkout.orders import drafting
+from sync_server.events import service as events
+from sync_server.plumbing.database import WRITERS_AT_AN_EVENT, database_of
+from sync_server.plumbing.few_at_once import FewAtOnce
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, MINUTE, a_ticket_type, an_event
 from tests.contracts.checkout.shop_floor import Shop, assert_everything_agrees
-from tests.contracts.holds.test_concurrency import guests, together, tried
+from tests.contracts.holds.test_concurrency import guests, together, tried, until_waiting
 
 BUYERS = 8
 
@@ -112,4 +121,63 @@ def test_the_last_places_of_a_zone_and_one_seat_are_sold_once(shop: Shop, nodes:
     body = {"seats": [{"seat_id": "B-8"}], "places": [{"ticket_type": shop.floor, "count": 3}], "method": "cash"}
     found = Counter(status for status, _ in attempts([(each, f"{shop.sale.path}/sales", body) for each in clients]))
     assert found == {201: 1, 409: BUYERS - 1}
+    assert_everything_agrees(shop)
+
+
+def test_many_buyers_wait_for_their_turn_and_one_refusal_concerns_one_of_them(
+    shop: Shop, nodes: list[AppServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_it, most, counting = Counter[int](), Counter[int](), threading.Lock()
+    lock = drafting.draft
+
+    def watched(session: Session, *given: Any) -> Any:
+        server = id(database_of(session))
+        with counting:
+            at_it[server] += 1
+            most[server] = max(most[server], at_it[server])
+        try:
+            return lock(session, *given)
+        finally:
+            with counting:
+                at_it[server] -= 1
+
+    monkeypatch.setattr(drafting, "draft", watched)
+    shop.api.patch(f"{shop.sale.path}/ticket-types/{shop.floor}", {"price_cents": 0})
+    buyers = guests(shop.sale, nodes, BUYERS)
+    bodies = [_paid_at_once(shop.hold_places(buyer, 2)) for buyer in buyers]
+    bodies[3] = _paid_at_once(NIL_ID)  # there is no such hold
+    orders = [
+        lambda who=who, body=body, key=key: who.ask("POST", shop.orders_path, body, **{"Idempotency-Key": key})
+        for who, body, key in zip(buyers, bodies, "abcdefgh", strict=True)
+    ]
+    first, again = together(orders), together(orders * 2)  # type: ignore[arg-type]
+    expected = [201] * 3 + [409] + [201] * (BUYERS - 4)
+    assert [answer.status_code for answer in [*first, *again]] == expected * 3
+    repeated = [answer.json["id"] for answer in again if answer.status_code == 201]  # type: ignore[index]
+    assert repeated == 2 * [answer.json["id"] for answer in first if answer.status_code == 201]  # type: ignore[index]
+    assert most and max(most.values()) <= WRITERS_AT_AN_EVENT
+    assert shop.types()["Floor"]["issued"] == 2 * (BUYERS - 1)
+    assert_everything_agrees(shop)
+
+
+def _paid_at_once(hold: str) -> dict[str, Any]:
+    return {"holds": [{"hold_id": hold}], "pay": {"method": "free"}}
+
+
+def test_buyers_go_on_where_an_event_stays_locked_for_longer_than_they_wait_for_each_other(
+    shop: Shop, nodes: list[AppServer]
+) -> None:
+    """An organiser's transaction that takes its time: once it is over everybody is served, whoever waited where."""
+    if shop.app_server.database.embedded:
+        pytest.skip("one transaction at a time")
+    for node in nodes:
+        node.database.writers_at = FewAtOnce(WRITERS_AT_AN_EVENT, patience_s=0.05)
+    buyers = guests(shop.sale, nodes, BUYERS)
+    bodies = [{"holds": [{"hold_id": shop.hold_places(buyer, 2)}]} for buyer in buyers]
+    with ThreadPoolExecutor(BUYERS) as pool, shop.app_server.database.writing() as session:
+        events.lock_event(session, shop.sale.organisation_id, shop.sale.id)
+        orders = [pool.submit(buyer.post, shop.orders_path, body) for buyer, body in zip(buyers, bodies, strict=True)]
+        until_waiting(shop.app_server, BUYERS)  # all of them, in the database
+        session.commit()
+    assert [order.result(60)["state"] for order in orders] == ["pending"] * BUYERS
     assert_everything_agrees(shop)

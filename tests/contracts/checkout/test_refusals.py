@@ -27,9 +27,28 @@ def test_expired_hold_is_named_and_the_others_stay(shop: Shop) -> None:
     assert guest.post(shop.orders_path, {"holds": later})["admissions"] == 1
 
 
-def test_holds_of_somebody_else_cannot_be_ordered(shop: Shop) -> None:
-    theirs = shop.hold(shop.guest(), "A-1")
-    assert refused(shop, shop.guest(), theirs) == (409, "hold_expired")
+def test_what_is_no_longer_held_is_said_in_words_also_after_the_sweep(shop: Shop) -> None:
+    guest = shop.guest()
+    gone = [*shop.hold(guest, "A-1", "B-1"), {"hold_id": shop.hold_places(guest, 2)}]
+    for _ in range(2):
+        shop.app_server.advance(6 * MINUTE)
+        shop.run_jobs()
+        error = guest.ask("POST", shop.orders_path, {"holds": gone}).json["error"]  # type: ignore[index]
+        assert error["message"] == (
+            "These are no longer held, because they expired or were released: Stalls, row A, seat 1;"
+            " Stalls, row B, seat 1; 2 places in Floor. Choose those again; the others are still yours."
+        )
+        assert error["details"]["seats"] == ["A-1", "B-1"]
+        assert error["details"]["holds"] == sorted(hold["hold_id"] for hold in gone)
+
+
+def test_holds_of_somebody_else_cannot_be_ordered_and_are_not_described(shop: Shop) -> None:
+    theirs, thief = shop.hold(shop.guest(), "A-1"), shop.guest()
+    answer = thief.ask("POST", shop.orders_path, {"holds": theirs})
+    assert answer.status_code == 409 and answer.json is not None
+    assert answer.json["error"]["details"] == {"holds": [theirs[0]["hold_id"]], "seats": []}
+    assert answer.json["error"]["message"].startswith("A hold has expired or was released.")
+    assert refused(shop, thief, theirs) == (409, "hold_expired")
 
 
 def test_hold_belongs_to_its_order_alone(shop: Shop) -> None:

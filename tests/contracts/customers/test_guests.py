@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from werkzeug.test import TestResponse
 
 from shared.errors import TooMany
@@ -92,7 +92,7 @@ def test_a_session_expires_and_can_be_ended(app_server: AppServer) -> None:
 
 def test_new_guests_of_one_address_are_limited(app_server: AppServer) -> None:
     def start(ip: str = "198.51.100.1") -> GuestSession:
-        context = replace(app_server.context(), actor=Actor("system", ip=ip))
+        context = structs.replace(app_server.context(), actor=Actor("system", ip=ip))
         with app_server.database.writing() as session:
             return service.create_guest(session, organisation_id, context, lasts_ms=HOUR, allowed=3)
 

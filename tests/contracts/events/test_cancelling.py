@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.wire.snapshot import RowKind, TicketState
-from sync_server.tickets import cancelled_events
+from sync_server.tickets.event_changes import cancelled_events
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import MINUTE, a_ticket_type
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event

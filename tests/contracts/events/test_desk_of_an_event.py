@@ -38,9 +38,9 @@ def a_draft(api: ApiClient, concert: Concert) -> str:
 def test_a_draft_shows_what_it_lacks_and_the_next_step(api: ApiClient, asked: Asked) -> None:
     draft = a_draft(api, a_concert(api))
     page = asked(draft)
-    assert "Visitors find no word about what they will see." in page
+    assert "Visitors find nothing about what they will see." in page
     assert f'<a class="button strong" href="/admin/events{draft}/edit">Write the description</a>' in page
-    assert "Publish …" not in page and "Last word" not in page
+    assert "Publish …" not in page and "Last contact" not in page
     assert "Buyers can pay for it" not in page  # nobody can say so before anything has a price
 
 
@@ -65,3 +65,22 @@ def test_a_search_for_no_event_says_so_instead_of_offering_a_new_one(api: ApiCli
     page = asked("?q=zzz")
     assert "No event matches “zzz”" in page and "Show all events" in page
     assert "No events here" not in page
+
+
+def test_an_empty_form_of_a_new_event_says_all_that_it_needs_at_once(app_server: AppServer, api: ApiClient) -> None:
+    browser = app_server.browser("owner@marquee.example")
+    form = {"csrf_token": browser.headers["X-CSRF-Token"], "city": "Kiel"}
+    answer = browser.client.post("/admin/events/new", data=form)
+    page = answer.get_data(as_text=True)
+    assert answer.status_code == 400
+    for field, said in (("name", "What is it called?"), ("venue_name", "Where does"), ("start_at", "When does")):
+        assert f'id="{field}-said">{said}' in page
+    assert 'value="Kiel"' in page
+    assert api.get("/api/events")["items"] == []
+
+
+def test_a_draft_that_lacks_something_offers_it_instead_of_a_form(api: ApiClient, asked: Asked) -> None:
+    draft = a_draft(api, a_concert(api))
+    page = asked(f"{draft}/status?target=published")
+    assert f'href="/admin/events{draft}/edit">Write the description</a>' in page
+    assert "Publish it" not in page and 'name="reason"' not in page

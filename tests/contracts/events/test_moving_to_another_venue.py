@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.wire.snapshot import RowKind
-from sync_server.holds import inventory
+from sync_server.holds.selling import inventory
 from tests.app_server import ApiClient, AppServer, Concert
 from tests.builders import MINUTE, a_gate, a_venue, a_zone
 from tests.contracts.holds.seated_event import a_seated_event

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from sync_server.events import planned_transitions
+from sync_server.events.lifecycle import planned_transitions
 from tests.app_server import AppServer, a_concert
 
 COMMON = {

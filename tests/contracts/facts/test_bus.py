@@ -222,6 +222,7 @@ def test_the_wire_breaks_and_is_repaired_while_processes_talk(wire: Wire) -> Non
         wire.kill()
         here.bus.publish(TOPIC, {"n": 1})
         assert received(near) == [1]  # nothing is lost within the process
+        eventually(far.missed, "whoever rests is told to look, since nobody may wake it now")
         wire.start()
         eventually(far.missed, "the other process is told to look anew")
         here.advance(2)

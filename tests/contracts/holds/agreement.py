@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from sync_server.events.chosen_days import dates_of, numbers
+from sync_server.events.days.chosen_days import dates_of, numbers
 from sync_server.events.models import EventRecord
 
 _VALID: Final = "tickets.state <> 1"  # not cancelled

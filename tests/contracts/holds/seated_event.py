@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from sync_server.holds import inventory
+from sync_server.holds.selling import inventory
 from sync_server.outbox.service import Fact, record
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.app_server import ApiClient, AppServer

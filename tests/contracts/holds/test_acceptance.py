@@ -11,7 +11,7 @@ import redis
 from sqlalchemy import text
 
 from shared.errors import Conflict
-from sync_server.events.chosen_days import EVERY_DAY
+from sync_server.events.days.chosen_days import EVERY_DAY
 from sync_server.holds.attempts.runtime import hold_runtime
 from tests.app_server import ApiClient, AppServer
 from tests.builders import HOUR, MINUTE, an_event

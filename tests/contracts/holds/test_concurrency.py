@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from shared.errors import Conflict
 from shared.ids import NIL_ID
-from sync_server.holds import inventory
+from sync_server.holds.selling import inventory
 from sync_server.workers import Worker
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE

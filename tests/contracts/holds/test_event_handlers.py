@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from sync_server.holds import service
 from sync_server.holds.attempts.runtime import HoldRuntime
 from sync_server.plumbing.api.schemas import iso
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.holds.agreement import disagreements
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
+from tests.contracts.holds.test_concurrency import guests
 from tests.contracts.seating.stage import a_layout, floor, stalls
 
 
@@ -230,6 +232,43 @@ def test_a_seat_seen_held_costs_one_short_query_until_it_is_free(
         assert len(statements) == 2  # the holder's, and the first latecomer's; the others cost one short query
         holder.ask("DELETE", f"/api/holds/{hold['hold_id']}")  # the other server is not notified: there is no Redis
         assert late[2].post(sale.reserve_path("A-1"), {"source": "web"}, 201)["data"]["status"] == "held"
+    finally:
+        here.close()
+        there.close()
+
+
+def test_a_group_that_comes_too_late_is_refused_by_a_short_query_with_the_same_words(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = (AppServer(postgres_url, tmp_path, fresh=fresh) for fresh in (True, False))
+    ways: list[str] = []
+
+    def noted(name: str, of: object) -> None:
+        original = getattr(of, name)
+        monkeypatch.setattr(of, name, lambda *given, **named: ways.append(name) or original(*given, **named))
+
+    noted("run_group_statement", HoldRuntime)
+    noted("hold", service)
+    short = HoldRuntime.taken_now
+    try:
+        sale = a_seated_event(here)
+        late, holder = guests(sale, [there], 1)[0], sale.guest()
+        held = holder.post(f"{sale.path}/holds", {"seat_ids": ["A-3", "A-4"]})["data"]["holds"]
+        sale.sell("A-5", first=7)
+        wanted = {"seat_ids": ["A-6", "A-4", "A-5", "A-3"]}
+        ways.clear()
+        monkeypatch.setattr(HoldRuntime, "taken_now", lambda *_: {})
+        answers = [late.ask("POST", f"{sale.path}/holds", wanted)]
+        monkeypatch.setattr(HoldRuntime, "taken_now", short)
+        answers += [late.ask("POST", f"{sale.path}/holds", wanted) for _ in range(3)]
+        assert {answer.status_code for answer in answers} == {409}
+        assert len({answer.get_data().replace(_request_id(answer), b"") for answer in answers}) == 1
+        assert b"A-4" in answers[0].get_data() and b"A-5" in answers[0].get_data()
+        first, second = ["run_group_statement", "hold"], ["run_group_statement"]
+        assert ways == first + second, "the transaction, the short query after the statement, and twice before it"
+        for each in held:  # the other server is not notified: there is no Redis
+            holder.ask("DELETE", f"/api/holds/{each['hold_id']}")
+        assert late.post(f"{sale.path}/holds", {"seat_ids": ["A-4", "A-3"]})["data"]["holds"]
     finally:
         here.close()
         there.close()

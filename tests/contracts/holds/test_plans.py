@@ -21,7 +21,7 @@ _ACCESS = re.compile(r"Scan using (\w+) on [^\n]*\n +Index Cond: ([^\n]*)")
         *statement.READ_AND_WRITE.values(),
         *statement.HURRIED.values(),
         *crowd_statement.READ_AND_WRITE.values(),
-        statement.HELD_BY,
+        statement.TAKEN_NOW,
         group_statement.READ_AND_WRITE,
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from sync_server.events.chosen_days import choose
+from sync_server.events.days.chosen_days import choose
 from sync_server.holds.attempts.hold_request import HoldRequest
 from sync_server.holds.attempts.hold_rows import SeatHold, hold_rows
 from sync_server.holds.attempts.runtime import hold_runtime

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from sync_server.events import alert_candidates
+from sync_server.events.overviews import alert_candidates
 from sync_server.monitoring.alert_log import AlertCheck
 from sync_server.monitoring.gauges import Gauges
 from sync_server.outbox.service import Fact, record

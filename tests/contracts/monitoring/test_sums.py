@@ -14,7 +14,8 @@ from sqlalchemy import delete, select, update
 
 from shared.journal.scans import EntryKind
 from sync_server.commands.doctor import _sums
-from sync_server.holds import expiry, outcomes
+from sync_server.holds import expiry
+from sync_server.holds.endings import outcomes
 from sync_server.monitoring.queries import platform_alerts
 from sync_server.monitoring.sum_checks import ALL_SUMS, wrong
 from sync_server.plumbing.event_key import EventKey

@@ -42,6 +42,36 @@ def test_a_pass_belongs_to_one_tab_of_one_browser(rush: Rush) -> None:
     assert rush.hold(guest, "A-1") == (201, "")
 
 
+def test_a_turn_that_nobody_takes_keeps_no_slot_and_is_not_lost(app_server: AppServer) -> None:
+    rush = a_rush(app_server, slots=1)
+    rush.until(OPENING)
+    away, there, last = (rush.join() for _ in range(3))
+    app_server.advance(2 * MINUTE - 1)
+    assert [rush.place(guest)["state"] for guest in (away, there)] == ["admitted", "waiting"]
+    app_server.advance(1_001)
+    assert [rush.place(guest)["state"] for guest in (there, last)] == ["admitted", "waiting"]
+    rush.take_pass(there)
+    assert rush.take_pass(away, OTHER_TAB) == (200, ""), "comes back late: the turn lasts as long as for everybody"
+    assert rush.hold(away, "A-1", OTHER_TAB) == (201, "")
+    checkout = f"/api/o/{rush.sale.slug}/events/{rush.sale.id}/checkout"
+    there.post(checkout, {}, **{"X-Queue-Tab": TAB})
+    refused = away.ask("POST", checkout, {}, **{"X-Queue-Tab": OTHER_TAB})
+    assert refused.status_code == 429, "and there are never more in the checkout than may be"
+    app_server.advance(2 * MINUTE)
+    assert rush.place(last)["state"] == "waiting", "both are there now, and take slots"
+    there.ask("DELETE", checkout)
+    away.post(checkout, {}, **{"X-Queue-Tab": OTHER_TAB})
+
+
+def test_a_turn_that_was_taken_keeps_its_slot_to_the_end(app_server: AppServer) -> None:
+    rush = a_rush(app_server, slots=1)
+    rush.until(OPENING)
+    first, second = rush.join(), rush.join()
+    rush.take_pass(first)
+    app_server.advance(10 * MINUTE - 1)
+    assert rush.place(second)["state"] == "waiting"
+
+
 def test_groups_and_places_are_for_those_whose_turn_it_is_too(rush: Rush) -> None:
     rush.until(OPENING)
     stranger = rush.sale.guest()
@@ -99,6 +129,7 @@ def test_a_place_is_kept_while_its_page_asks_and_half_an_hour_longer(app_server:
     rush = a_rush(app_server, slots=1)
     rush.until(OPENING)
     first, second, third = (rush.join() for _ in range(3))
+    rush.take_pass(first)
     rush.app_server.advance(9 * MINUTE)
     assert rush.place(second)["state"] == "waiting"
     rush.app_server.advance(9 * MINUTE)

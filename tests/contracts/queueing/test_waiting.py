@@ -14,7 +14,7 @@ from sync_server.commands.demo import FREE_TYPE
 from tests.services.mortal_server import MortalServer
 
 SLOTS, GUESTS, AWAY = 3, 15, frozenset({2, 6})
-"""Fewer go away than there are slots: each keeps one as long as the pass is valid, which is longer than this test."""
+"""Fewer go away than there are slots: each keeps one for two minutes, which is longer than this test."""
 STUCK_S = 120
 TAB = "5e" * 16
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from sqlalchemy import text, update
 
 from shared.ids import NIL_ID, uuid7
-from sync_server.holds import ending
+from sync_server.holds.endings import ending
 from sync_server.holds.models import EventSeatRow, HoldRow, HoldStatus, SeatState
 from sync_server.outbox.service import Fact, record
 from sync_server.seat_maps import wiring

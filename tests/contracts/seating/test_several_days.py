@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from sync_server.holds.outcomes import SUMS, outcomes
+from sync_server.holds.endings.outcomes import SUMS, outcomes
 from sync_server.plumbing.event_key import EventKey
 from sync_server.seating.wiring import RELEASES_EVERY_MS
 from tests.app_server import ApiClient, AppServer, Concert

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -23,7 +23,8 @@ def note(app_server: AppServer, actor: str, *, organisation: str | None = MARQUE
     who = Actor("user", actor, ip, "a browser")
     with app_server.database.writing() as session:
         record(
-            session, AuditLine(replace(app_server.context(), actor=who), "ticket_blocked", "ticket", "1", organisation)
+            session,
+            AuditLine(structs.replace(app_server.context(), actor=who), "ticket_blocked", "ticket", "1", organisation),
         )
 
 
@@ -105,7 +106,7 @@ def test_old_values_are_erased_and_recent_ones_stay(app_server: AppServer) -> No
 
 def supervisor(app_server: AppServer, organisation: str, name: str) -> int:
     with app_server.database.writing() as session:
-        context = replace(app_server.context(), actor=Actor("user", "olga", "192.0.2.7"))
+        context = structs.replace(app_server.context(), actor=Actor("user", "olga", "192.0.2.7"))
         row = people.add_supervisor(session, organisation, name, "271828", context)
         return row.number
 

@@ -67,6 +67,21 @@ def test_one_schema_stands_for_one_thing_and_all_are_used(spec: Spec) -> None:
     assert [name for name in names if f"'#/components/schemas/{name}'" not in text] == []
 
 
+def test_every_list_says_what_comes_next(spec: Spec) -> None:
+    lists = [
+        (path, described["properties"])
+        for path, method, operation in operations(spec)
+        if method == "get" and (described := _shown(spec, operation)).get("properties", {}).get("items")
+    ]
+    assert len(lists) > 50
+    assert [path for path, properties in lists if "next" not in properties] == []
+
+
+def _shown(spec: Spec, operation: dict[str, Any]) -> dict[str, Any]:
+    schema = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    return dict(spec["components"]["schemas"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema)
+
+
 def test_examples_fit_their_schemas(spec: Spec) -> None:
     for path, method, operation in operations(spec):
         wholes = [operation.get("requestBody", {}), *operation["responses"].values()]

@@ -43,7 +43,7 @@ def olga(app_server: AppServer) -> ApiClient:
 def test_what_is_not_there_is_said_in_the_desk(olga: ApiClient) -> None:
     for path in ("/admin/nowhere", "/admin/events/00000000-0000-7000-8000-000000000000"):
         assert "This page is not here" in page(olga.client.get(path), 404), path
-    assert "what was here is no longer" in page(olga.client.post("/admin/nowhere", headers=olga.headers), 405)
+    assert "what was here has gone" in page(olga.client.post("/admin/nowhere", headers=olga.headers), 405)
 
 
 def test_who_lacks_a_right_reads_which_one_and_who_has_it(app_server: AppServer) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import requests
+from msgspec import structs
 
 from scripts.private_services.nginx import NAME, Behind, NginxServer
 from scripts.processes.child import Child
@@ -166,7 +167,10 @@ class Traffic:
     def _guests(self, count: int) -> list[dict[str, str]]:
         server, context = self.sale.app_server, self.sale.context()
         with server.database.writing() as session:
-            contexts = (replace(context, actor=replace(SYSTEM, ip=str(IPv6Address(n << 64)))) for n in range(count))
+            contexts = (
+                structs.replace(context, actor=structs.replace(SYSTEM, ip=str(IPv6Address(n << 64))))
+                for n in range(count)
+            )
             cards = [
                 customers.create_guest(session, self.sale.organisation_id, each, lasts_ms=HOUR, allowed=1)
                 for each in contexts

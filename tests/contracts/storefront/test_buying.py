@@ -65,6 +65,16 @@ def test_an_invoice_says_where_to_send_how_much(evening: Evening) -> None:
     assert "Your tickets are here" in browser.get(browser.path)
 
 
+def test_a_name_that_no_browser_would_send_is_stored_as_it_can_be_shown(on_sale: Callable[..., Evening]) -> None:
+    evening = on_sale(FREE)
+    typed = {"name": "Ada\r\nBcc: eve\t\N{RIGHT-TO-LEFT OVERRIDE}@x\x1b\0 ", "email": ADA["email"]}
+    chosen(evening, t1=1).send("/checkout", **typed)
+    assert evening.order()["buyer"]["name"] == "Ada Bcc: eve @x"
+    browser = chosen(evening, t1=1)
+    words = browser.send("/checkout", **ADA | {"name": "\N{ZERO WIDTH SPACE}"})
+    assert "Enter the name for the order." in words
+
+
 def test_mistakes_stand_beside_their_fields_and_what_was_typed_stays(evening: Evening) -> None:
     browser = chosen(evening, t1=1)
     words = browser.send("/checkout", name="Ada", email="ada at home", method="")
@@ -91,7 +101,7 @@ def test_nothing_chosen_and_too_many_are_said(evening: Evening) -> None:
     browser = evening.browser()
     browser.get(evening.path)
     assert "Choose at least one ticket" in browser.send("/tickets", 400)
-    assert "an order has 1 to 10" in browser.send("/tickets", 400, t1=11)
+    assert "An order can have 1 to 10" in browser.send("/tickets", 400, t1=11)
     assert 'value="11"' in browser.text
 
 
@@ -113,7 +123,7 @@ def test_other_numbers_replace_what_was_held_before(evening: Evening) -> None:
     guest = evening.api.get(f"/api/events/{evening.event['id']}")
     assert guest["tickets_issued"] == 0
     browser.send("/checkout/leave")
-    assert "Nothing is kept for you" in browser.get(f"{evening.path}/checkout", 409)
+    assert "Nothing is reserved for you" in browser.get(f"{evening.path}/checkout", 409)
 
 
 def test_time_that_has_run_out_is_said_and_more_time_can_be_asked_for(evening: Evening) -> None:
@@ -124,7 +134,7 @@ def test_time_that_has_run_out_is_said_and_more_time_can_be_asked_for(evening: E
     assert "Kept for you until" in browser.get(f"{evening.path}/checkout")
     assert "I need more time" not in browser.words, "once"
     evening.app_server.advance(2 * MINUTE)
-    assert "Nothing is kept for you" in browser.send("/checkout", 409, **ADA, method="invoice")
+    assert "Nothing is reserved for you" in browser.send("/checkout", 409, **ADA, method="invoice")
     assert evening.api.get("/api/orders")["items"] == []
 
 
@@ -242,6 +252,9 @@ def test_every_status_is_said_at_once(on_sale: Callable[..., Evening], api: ApiC
 
     api.post(f"{path}/postpone", {"reason": "storm"}, 200)
     assert "Postponed" in now() and "no new date yet" in browser.words and "Continue" not in browser.words
+    assert "Night Music · New date to be announced" in browser.text and "Add to calendar" not in browser.words
+    (cover,) = {*re.findall(r'src="(/o/[^"]+/cover-[^"]+\.svg)"', browser.text)}
+    assert "Night Music" in browser.client.get(cover).text and "2026" not in browser.client.get(cover).text
     assert '"EventPostponed"' in browser.text.replace("https://schema.org/", "")
     api.post(f"{path}/reschedule", {"rescheduled_at": evening.event["start_at"].replace("08-03", "08-20")}, 200)
     assert "Moved from Monday, 3 August 2026 to Thursday, 20 August 2026" in now()
@@ -349,6 +362,12 @@ def test_tickets_that_come_later_say_when_and_those_that_are_over_say_so(on_sale
     evening.app_server.parts.cache.invalidate_family("public", "shop")
     assert "Early bird" in browser.get(evening.path) and "No longer on sale" in browser.words
     assert "How many “Regular”" in browser.words and "On sale from" not in browser.words
+
+
+def test_where_only_some_tickets_are_free_the_dearest_is_named_too(on_sale: Callable[..., Evening]) -> None:
+    evening = on_sale(FREE, STANDING)
+    browser = evening.browser()
+    assert "Free – €36.50" in browser.get("/o/marquee") and "Free – €36.50" in browser.get(evening.path)
 
 
 def test_drafts_and_events_of_others_are_not_there(evening: Evening, api: ApiClient) -> None:

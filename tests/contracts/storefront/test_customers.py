@@ -115,7 +115,7 @@ def test_a_ticket_is_passed_on_and_the_giver_has_no_code_any_more(
     friend = evening.browser("203.0.113.9")
     friend.get("/o/marquee/ticket")
     assert "Somebody passes a ticket on" in friend.send("/ticket", code=link(evening, mail_box, "ticket"))
-    assert "Write the name" in friend.send("/ticket/accept", 400, name="")
+    assert "Enter the name" in friend.send("/ticket/accept", 400, name="")
     words = friend.send("/ticket/accept", name="Bob Hope")
     assert "The ticket is yours" in words and given["confirmation_code"] in words
     assert_logo_on_tickets(friend, 1)

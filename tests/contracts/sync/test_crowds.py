@@ -138,11 +138,11 @@ def test_a_crowd_of_any_size_is_found_and_withdrawn(world: World, watch: Capacit
         FLOWS.mend(session, world.event.key)
         revisions.allot_arrivals(session, world.event.key, 1)
     with world.parts.database.reading() as session:
-        assert watch.anything_moved(session, world.now)
+        assert watch.anything_moved(session, world.now) is not None
     watch.run(world.parts.database, ActionContext(SYSTEM, world.now, world.dice))
     with world.parts.database.reading() as session:
         assert len(queries.open_conflicts(session, world.event.key, limit=20_000)) == crowd
-        assert not watch.anything_moved(session, world.now)
+        assert watch.anything_moved(session, world.now) is None
     world.put([ZoneRow(1, "Floor", "ga_standing", capacity=20_000)])
     watch.arrived.clear()
     watch.resting.clear()
@@ -158,8 +158,8 @@ def test_an_event_that_was_long_to_check_rests(world: World) -> None:
     west.upload()
     watch.resting[world.event.key] = world.now + 1
     with world.parts.database.reading() as session:
-        assert not watch.anything_moved(session, world.now)
-        assert watch.anything_moved(session, world.now + 1)
+        assert watch.anything_moved(session, world.now) is None
+        assert watch.anything_moved(session, world.now + 1) is not None
 
 
 def reads_of_one_more_guest(world: World, gate: Gate, guest: int) -> int:

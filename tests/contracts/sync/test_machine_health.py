@@ -57,7 +57,7 @@ def test_what_a_machine_says_stands_in_the_api_and_on_its_page(
         for words in ("84 °C", "too weak", "9000 MB free", "camera: front", "camera: Unplugged.", "zpl, no paper")
     )
     assert "Battery" not in page  # it cannot tell, so nothing is said
-    assert "power too weak" in desk.get("/admin/devices").get_data(as_text=True)
+    assert "Power too weak" in desk.get("/admin/devices").get_data(as_text=True)
 
 
 def test_a_gate_that_says_nothing_of_its_machine_leaves_what_was_said(concert: Concert, gate: Gate) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from shared import tickets as codes
 from shared.admission import decide
@@ -147,7 +147,7 @@ def test_a_gate_syncs_while_a_sale_waits_for_its_commit(
     synced(gate, concert)
     is_there, go_on = _held(app_server, under_the_lock=under_the_lock)
     rows: list[TicketRecord] = []
-    began = replace(app_server.context(), actor=SYSTEM)
+    began = structs.replace(app_server.context(), actor=SYSTEM)
     sale = threading.Thread(target=lambda: rows.append(sold(app_server, concert, began)), name="sale")
     sale.start()
     assert is_there()

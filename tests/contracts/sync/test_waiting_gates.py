@@ -13,7 +13,7 @@ from shared.wire import protocol
 from sync_server.devices import queries as devices
 from sync_server.devices import service as device_service
 from sync_server.plumbing.messaging.shared_bus import SharedBus
-from sync_server.waiting import asgi
+from sync_server.waiting.channels import Hub
 from tests.contracts.facts.memory import eventually
 from tests.contracts.sync.gates import HOST, Gate
 from tests.contracts.sync.world import World
@@ -22,7 +22,7 @@ from tests.contracts.sync.world import World
 @pytest.fixture(autouse=True)
 def without_looking(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that whoever is answered was woken."""
-    monkeypatch.setattr(asgi, "LOOK_EVERY_S", 3_600.0)
+    monkeypatch.setattr(Hub, "look_every_s", lambda _: 3_600.0)
 
 
 Answers = list[protocol.ChangesAnswer | protocol.ErrorBody]

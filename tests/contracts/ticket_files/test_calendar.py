@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from icalendar import Calendar
 
-from tests.app_server import ApiClient
+from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, MINUTE
-from tests.contracts.checkout.shop_floor import Shop
+from tests.contracts.checkout.shop_floor import Shop, a_shop
 
 
 def entries(shop: Shop, guest: ApiClient, order: dict[str, Any]) -> tuple[Any, list[Any]]:
@@ -57,6 +58,30 @@ def test_entry_moves_with_its_event_and_is_struck_out_when_that_is_cancelled(sho
     assert len({str(each["UID"]) for each in seen}) == 1
     sequences = [int(each["SEQUENCE"]) for each in seen]
     assert sequences == sorted(set(sequences)), "each change is newer than the one before"
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "shown"),
+    [
+        ("2026-10-24T22:00+02:00", "2026-10-25T05:00+01:00", "Saturday, 24 October 2026 Start 22:00 CEST"),
+        ("2026-10-24T22:00+02:00", "2026-10-25T02:30+01:00", "Saturday, 24 October 2026 Start 22:00 CEST"),
+        ("2026-10-25T02:30+02:00", "2026-10-25T02:30+01:00", "Sunday, 25 October 2026 Start 02:30 CEST"),
+        ("2026-10-25T02:30+01:00", "2026-10-25T03:30+01:00", "Sunday, 25 October 2026 Start 02:30 CET"),
+        ("2027-03-27T23:00+01:00", "2027-03-28T03:00+02:00", "Saturday, 27 March 2027 Start 23:00 CET"),
+    ],
+)
+def test_night_in_which_the_clocks_change_is_as_long_as_it_is(
+    app_server: AppServer, begin: str, end: str, shown: str
+) -> None:
+    shop = a_shop(app_server, start_at=begin, end_at=end)
+    shop.api.patch(f"{shop.sale.path}/ticket-types/{shop.stalls}", {"price_cents": 0, "fee_cents": 0})
+    guest = shop.guest()
+    order = shop.pay(guest, shop.order(guest, "A-1"), "free")
+    _, (entry,) = entries(shop, guest, order)
+    moments = [datetime.fromisoformat(each) for each in (begin, end)]
+    assert [entry[name].dt.timestamp() for name in ("DTSTART", "DTEND")] == [each.timestamp() for each in moments]
+    (ticket,) = guest.get(f"{shop.path(order)}/tickets")["tickets"]
+    assert f"{ticket['day']} {ticket['time']}" == shown
 
 
 def test_nobody_else_gets_the_entry(shop: Shop) -> None:

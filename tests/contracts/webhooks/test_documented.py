@@ -91,7 +91,7 @@ def test_tables_lists_and_figures_are_those_of_the_program() -> None:
     seconds, minutes, half_hour, *hours = (pause // 1000 for pause in rules.PAUSES)
     listed = ", ".join(str(each // 3600) for each in hours[:-1]) + f" and {hours[-1] // 3600} hours"
     assert f"after {seconds} seconds, {minutes // 60} minutes, {half_hour // 60} minutes, then {listed}" in PAGE
-    assert f"{rules.MAX_WEBHOOKS} webhooks at most" in PAGE and f"kept for {rules.KEEP_MS // rules.DAY} days" in PAGE
+    assert f"at most {rules.MAX_WEBHOOKS} webhooks" in PAGE and f"kept for {rules.KEEP_MS // rules.DAY} days" in PAGE
     assert f"to {LANES} addresses at once" in PAGE and f"to {SLOW_LANES} that fail" in PAGE
     assert f"first {posting.ANSWER_BYTES:,} bytes" in PAGE
     assert rules.PAUSED_AFTER_MS == 5 * rules.DAY and "five days without any success" in PAGE

@@ -31,7 +31,7 @@ def test_addresses_that_nothing_should_be_posted_to_are_refused(make_server: Mak
     api = app_server.api(app_server.organisation("marquee"))
     for url in UNFIT:
         assert api.refused("POST", "/api/webhooks", {"url": url, "facts": ["*"]}) == (400, "invalid_request"), url
-    assert api.get("/api/webhooks") == {"items": []}
+    assert api.get("/api/webhooks") == {"items": [], "next": None}
 
 
 def test_names_in_other_scripts_are_kept_as_they_are_asked_for(app_server: AppServer, api: ApiClient) -> None:

@@ -28,7 +28,7 @@ def read(content: str) -> Iterator[Entry]:
     for element in root.iter():
         element.tag = str(element.tag).rpartition("}")[2]
     if root.tag != "Document" or root.find("BkToCstmrStmt") is None:
-        raise unreadable("it is no statement in the format CAMT.053")
+        raise unreadable("it is not a CAMT.053 statement")
     for statement in root.iterfind("BkToCstmrStmt/Stmt/Ntry"):
         yield from _entries(statement)
 
@@ -57,7 +57,7 @@ def _entry(booking: Element, priced: Element, detail: Element) -> Entry:
     try:
         cents = cents_of((amount.text or "").strip())
     except ValueError:
-        raise unreadable("an amount is no number") from None
+        raise unreadable("an amount is not a number") from None
     own = _text(detail, "Refs/AcctSvcrRef") or (_text(booking, "AcctSvcrRef") if priced is booking else "")
     reference = own[:120] or _batched(booking, detail)
     day = _text(booking, "BookgDt/Dt") or _text(booking, "BookgDt/DtTm")[:10]

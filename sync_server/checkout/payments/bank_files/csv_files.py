@@ -25,7 +25,7 @@ class Mapping:
 
 
 def read(content: str, mapping: Mapping) -> Iterator[Entry]:
-    """The credits of a file; InvalidRequest where a column is missing, or an amount is no number."""
+    """The credits of a file; InvalidRequest where a column is missing, or an amount is not a number."""
     lines = io.StringIO(content.lstrip("\ufeff"), newline="")
     for _ in range(mapping.skipped_lines):
         lines.readline()
@@ -37,7 +37,7 @@ def read(content: str, mapping: Mapping) -> Iterator[Entry]:
             if entry is not None:
                 yield entry
     except csv.Error:
-        raise unreadable(f"line {reader.line_num + mapping.skipped_lines} is no CSV") from None
+        raise unreadable(f"line {reader.line_num + mapping.skipped_lines} is not valid CSV") from None
 
 
 def _require_columns(headings: Sequence[str], mapping: Mapping) -> None:
@@ -56,7 +56,7 @@ def _entry(row: dict[str, str], mapping: Mapping, line: int) -> Entry | None:
     try:
         cents = cents_of(plain.replace(mapping.decimal, "."))
     except ValueError:
-        raise unreadable(f"the amount in line {line} is no number. Is the decimal sign right?") from None
+        raise unreadable(f"the amount in line {line} is not a number. Is the decimal sign right?") from None
     text = " ".join(filter(None, ((row.get(name) or "").strip() for name in mapping.texts)))
     reference = (row.get(mapping.reference) or "").strip()[:120] if mapping.reference else ""
     currency = (row.get(mapping.currency) or "").strip().upper() if mapping.currency else ""

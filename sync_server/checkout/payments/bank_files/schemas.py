@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, model_validator
 from sync_server.checkout.payments.bank_files import camt, csv_files
 from sync_server.checkout.payments.bank_files.entries import MOST_ENTRIES, Entry, named
 from sync_server.checkout.payments.bank_files.matching import Match
+from sync_server.plumbing.api.one_line import SEVERAL_LINES
 from sync_server.plumbing.api.schemas import Id, RequestBody
 
 Heading = Annotated[str, Field(max_length=100)]
@@ -45,7 +46,7 @@ class BankFile(RequestBody):
     """A statement: CAMT.053, or CSV with the names of its columns."""
 
     format: Literal["camt.053", "csv"]
-    content: Annotated[str, Field(min_length=1, max_length=7_000_000)]
+    content: Annotated[str, Field(min_length=1, max_length=7_000_000), SEVERAL_LINES]
     columns: CsvMapping | None = None
 
     @model_validator(mode="after")

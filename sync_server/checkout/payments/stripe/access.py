@@ -66,7 +66,5 @@ def _problem(access: StripeAccess, session: Session, organisation_id: str) -> st
     except GatehouseError as problem:
         return problem.message
     if not is_ready(settings_of(session, organisation_id)):
-        return (
-            f"A key is missing, so that it is not offered. Store the publishable and the webhook secret with {where}."
-        )
+        return f"A key is missing, so Stripe is not offered. Store the publishable and the webhook secret with {where}."
     return None

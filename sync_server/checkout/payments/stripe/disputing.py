@@ -16,7 +16,7 @@ from sync_server.checkout.payments.disputes import LOOK_AGAIN_MS
 from sync_server.checkout.payments.stripe import beginning, outcomes
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.payments.stripe.outcomes import LANE, STRIPE
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import due_if_any, next_due, organisations_due
 from sync_server.plumbing.jobs import HeavyJob
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.telemetry.logs import LOG
@@ -57,7 +57,7 @@ def job(access: StripeAccess) -> HeavyJob:
         "stripe.disputes",
         60_000,
         lambda _database, context: _follow_some(access, context),
-        lambda session, now: anything_due(session, DisputeRow.organisation_id, *_due(now)),
+        lambda session, _now: next_due(session, DisputeRow.look_at),
         lane=LANE,
     )
 
@@ -68,7 +68,7 @@ def search_job(access: StripeAccess) -> HeavyJob:
         "stripe.search_disputes",
         LOOK_AGAIN_MS,
         lambda _database, context: _search(access, context),
-        lambda session, _now: anything_due(session, CheckoutSettingsRow.organisation_id, _HAS_KEY),
+        lambda session, _now: due_if_any(session, CheckoutSettingsRow.organisation_id, _HAS_KEY),
         lane=LANE,
     )
 

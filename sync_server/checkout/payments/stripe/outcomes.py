@@ -25,7 +25,7 @@ from sync_server.checkout.payments.stripe import beginning
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.payments.stripe.gateway import LOST, Intent, Refunded
 from sync_server.checkout.rules import OrderState
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import next_due, organisations_due
 from sync_server.plumbing.jobs import HeavyJob
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.telemetry.logs import LOG
@@ -139,7 +139,7 @@ def job(access: StripeAccess) -> HeavyJob:
         "stripe.follow",
         5_000,
         lambda _database, context: _follow_some(access, context),
-        lambda session, now: anything_due(session, StripePaymentRow.organisation_id, *_due(now)),
+        lambda session, _now: next_due(session, StripePaymentRow.look_at),
         lane=LANE,
     )
 

@@ -16,7 +16,7 @@ from sync_server.checkout.payments import payouts
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.payments.stripe.gateway import Gateway, KeysRefused, Refunded, StripeRefused
 from sync_server.checkout.payments.stripe.outcomes import LANE, STRIPE, note_refund, payout_of
-from sync_server.plumbing.due import anything_due, organisations_due
+from sync_server.plumbing.due import next_due, organisations_due
 from sync_server.plumbing.jobs import MORE, HeavyJob
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.telemetry.logs import LOG
@@ -28,23 +28,23 @@ LEASE_MS: Final = 120_000
 """A worker that has not noted an answer by then has gone: another asks again."""
 PAUSES_MS: Final = (10_000, 60_000, 300_000, 1_800_000)
 """Before an attempt after one that was not answered."""
-_WAITING: Final = PayoutRow.state == text("'waiting'")
+_OURS: Final = PayoutRow.state == text("'waiting'"), PayoutRow.method == STRIPE.name
 """As literal text, to match the partial index."""
 
 
 def job(access: StripeAccess) -> HeavyJob:
     """Pays back what is owed; several workers may do it at once."""
     return HeavyJob(
-        "stripe.pay_back",
+        payouts.PAY_BACK,
         2_000,
         lambda _database, context: _send_some(access, context),
-        lambda session, now: anything_due(session, PayoutRow.organisation_id, *_due(now)),
+        lambda session, _now: next_due(session, PayoutRow.try_at, *_OURS),
         lane=LANE,
     )
 
 
 def _due(now: Millis) -> tuple[ColumnElement[bool], ...]:
-    return _WAITING, PayoutRow.try_at <= now, PayoutRow.method == STRIPE.name
+    return *_OURS, PayoutRow.try_at <= now
 
 
 def _send_some(access: StripeAccess, context: ActionContext) -> object:

@@ -49,6 +49,12 @@ def test_long_names_become_smaller_and_no_line_is_wider_than_the_cover() -> None
     assert all(len(line.text or "") * sizes[1] * 0.5 < WIDTH for line in lines(long))
 
 
+@pytest.mark.parametrize("name", ["Weihnachtsoratorium", "Das Schauspielensemble spielt Sommernachtstraum"])
+def test_words_become_smaller_before_they_are_broken(name: str) -> None:
+    shown = [line.text or "" for line in lines(MadeCover(name, "", COVER.colour))]
+    assert " ".join(shown).split() == name.split()
+
+
 def test_the_address_changes_with_whatever_the_cover_says() -> None:
     others = [
         MadeCover("Night Music II", COVER.date, COVER.colour),

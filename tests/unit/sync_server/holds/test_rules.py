@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from shared.errors import GatehouseError, InvalidRequest
 from shared.lifecycle import EventStatus
-from sync_server.events.chosen_days import ChosenDays
+from sync_server.events.days.chosen_days import ChosenDays
 from sync_server.holds import rules
 from sync_server.holds.attempts.evidence import StatementRow
 from sync_server.holds.rules import Asked, Evidence, Limits, Outcome, Sale, judge
@@ -72,9 +73,9 @@ def test_the_first_reason_counts(read: StatementRow, answer: str) -> None:
 
 
 def test_limits_of_the_policy() -> None:
-    assert decision(READ._replace(mine=3), replace(LIMITS, per_user=3)) == "too_many_holds"
-    assert decision(READ._replace(from_address=3), replace(LIMITS, per_address=3)) == "rate_limited"
-    assert decision(READ._replace(with_card=3), replace(LIMITS, per_card=3)) == "too_many_holds_with_card"
+    assert decision(READ._replace(mine=3), structs.replace(LIMITS, per_user=3)) == "too_many_holds"
+    assert decision(READ._replace(from_address=3), structs.replace(LIMITS, per_address=3)) == "rate_limited"
+    assert decision(READ._replace(with_card=3), structs.replace(LIMITS, per_card=3)) == "too_many_holds_with_card"
     assert decision(READ._replace(mine=99, recent=99, from_address=99, with_card=99), rules.UNLIMITED) == ""
 
 
@@ -94,7 +95,10 @@ def test_the_statement_writes_exactly_where_no_reason_applies() -> None:
 
 
 def _goes_on(database: sqlite3.Connection, read: StatementRow, limits: Limits) -> bool:
-    values = read._asdict() | {"now": NOW, **{name: -1 if n is None else n for name, n in asdict(limits).items()}}
+    values = read._asdict() | {
+        "now": NOW,
+        **{name: -1 if n is None else n for name, n in structs.asdict(limits).items()},
+    }
     columns = ", ".join(f":{name} AS {name}" for name in read._fields)
     passed = " AND ".join(reason.passed for reason in rules.REASONS if reason.passed)
     return bool(database.execute(f"SELECT {passed} FROM (SELECT {columns})", values).fetchone()[0])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sync_server.reports.sales import HOUR_MS, comparable, grown, known
+import pytest
+
+from shared.clock import Millis
+from sync_server.reports.sales import HOUR_MS, comparable, grown, known, moments_shown
 
 
 @dataclass
@@ -50,3 +53,19 @@ def test_a_curve_counts_all_that_was_sold_until_each_moment() -> None:
 def test_what_was_sold_a_minute_ago_is_on_the_curve_however_far_apart_its_moments_are() -> None:
     moments = [0, 6 * HOUR_MS, 12 * HOUR_MS]
     assert known([0, 4, 4], moments, now=HOUR_MS) == [0, 4, None]
+
+
+@pytest.mark.parametrize(
+    ("last", "start", "other_since", "until"),
+    [
+        pytest.param(0, 900 * HOUR_MS, None, 3 * HOUR_MS, id="a sale that has hardly begun"),
+        pytest.param(99 * HOUR_MS, 120 * HOUR_MS, None, 120 * HOUR_MS, id="an event that is near"),
+        pytest.param(0, 300 * HOUR_MS, 0, 300 * HOUR_MS, id="an earlier event to compare with"),
+        pytest.param(150 * HOUR_MS, 120 * HOUR_MS, None, 151 * HOUR_MS, id="sold after it began"),
+    ],
+)
+def test_the_chart_is_not_left_empty_until_next_year(
+    last: Millis, start: Millis, other_since: Millis | None, until: Millis
+) -> None:
+    moments = moments_shown(0, HOUR_MS, last, start, other_since)
+    assert (moments[0], moments[-1]) == (0, until)

@@ -1,0 +1,1 @@
+"""The days of an event: chosen, counted and changed."""

@@ -1,0 +1,1 @@
+"""Holds of several seats or places at once."""

@@ -1,0 +1,1 @@
+"""What is held becomes sold, and what is sold becomes free again."""
