@@ -1,1 +1,1 @@
-"""The benchmarks, one per module; their framework is scripts/benchmarking."""
+"""The benchmarks, one per module, in rooms by subject; their framework is scripts/benchmarking."""

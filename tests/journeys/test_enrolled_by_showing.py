@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from scripts.benchmarking.measured_server import MeasuredServer, measured_server
-from scripts.benchmarking.sold_tickets import issue_tickets
+from scripts.benchmarking.rows.sold_tickets import issue_tickets
+from scripts.benchmarking.servers.measured_server import MeasuredServer, measured_server
 from scripts.processes.ports import free_port
 from shared.wire.enrolment import parse
 from tests.journeys.test_gate_commands_while_running import line, typed

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from scripts.benchmarking.measured_server import MeasuredServer, measured_server
-from scripts.benchmarking.sold_tickets import issue_tickets
+from scripts.benchmarking.rows.sold_tickets import issue_tickets
+from scripts.benchmarking.servers.measured_server import MeasuredServer, measured_server
 from scripts.local_stack.layout import ROOT
 from scripts.local_stack.programs import is_server_ready, run_command
 from shared.journal.scans import decode

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Table, insert, select
 
-from scripts.benchmarking.rows_read import reads_of
+from scripts.benchmarking.meters.rows_read import reads_of
 from sync_server.plumbing.sql.tables import Base
 from tests.analysed import analyse
 from tests.app_server import AppServer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from scripts.benchmarking.rows_read import reads_of
+from scripts.benchmarking.meters.rows_read import reads_of
 from shared.admission import Direction, Passage
 from shared.wire.snapshot import GateRow, ZoneRow
 from sync_server.plumbing.event_key import EventKey

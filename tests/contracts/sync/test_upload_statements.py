@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scripts.benchmarking.rows_read import reads_of
+from scripts.benchmarking.meters.rows_read import reads_of
 from shared.wire.snapshot import ZoneRow
 from tests.contracts.sync.gates import Gate
 from tests.contracts.sync.world import World

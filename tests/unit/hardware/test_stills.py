@@ -15,7 +15,7 @@ from hardware.vision.fronts import candidates
 from hardware.vision.pixels import Image, grey
 from hardware.vision.stages import read_zxing
 from hardware.vision.stills import decode_still
-from scripts.benchmarking.hard_codes import ticket_text
+from scripts.benchmarking.gates.hard_codes import ticket_text
 from tests.unit.hardware.images import code as printed
 
 TEXT = ticket_text(4_711)

@@ -57,7 +57,7 @@ PROMISED: dict[str, tuple[str, ...]] = {
     ),
     "upload": ("postgresql scans per second", "sqlite scans per second"),
 }
-IMPORTED = re.compile(r"^from scripts\.benchmarking(?:\.(\w+))? import (.+)$", re.MULTILINE)
+IMPORTED = re.compile(r"^from scripts\.benchmarking\.([\w.]+) import (.+)$", re.MULTILINE)
 ANYTHING = ".*"
 CASES = [(bench, case) for bench, cases in PROMISED.items() for case in cases]
 
@@ -70,7 +70,7 @@ def test_a_promised_case_is_printed_by_its_benchmark(bench: str, case: str) -> N
 
 
 def test_cases_of_reading_are_measured_with_other_decoders_too() -> None:
-    (decoders,) = (node.value for node in _assigned(ROOT / "scripts/bench_cases/decode.py", "DECODERS"))
+    (decoders,) = (node.value for node in _assigned(ROOT / "scripts/bench_cases/gate/decode.py", "DECODERS"))
     assert isinstance(decoders, ast.Dict)
     assert [ast.literal_eval(key) for key in decoders.keys if key] == ["", "zxing-cpp", "pyzbar", "opencv"]
 
@@ -83,11 +83,12 @@ def test_a_text_says_a_case_only_with_its_own_words(tmp_path: Path) -> None:
 
 def _files(bench: str) -> Iterator[Path]:
     """The module of a benchmark, and those of the framework that it measures with."""
-    module = ROOT / "scripts/bench_cases" / f"{bench}.py"
+    (module,) = (ROOT / "scripts/bench_cases").glob(f"*/{bench}.py")
     yield module
     for inside, names in IMPORTED.findall(module.read_text()):
-        for name in [inside] if inside else names.split(","):
-            yield ROOT / "scripts/benchmarking" / f"{name.strip()}.py"
+        for name in names.split(","):
+            inner = (ROOT / "scripts/benchmarking").joinpath(*inside.split("."))
+            yield file if (file := inner.with_suffix(".py")).exists() else inner / f"{name.strip()}.py"
 
 
 def _assigned(file: Path, name: str) -> list[ast.AnnAssign]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,6 +78,16 @@ def test_the_table_has_a_row_for_each_result() -> None:
 
 def test_every_benchmark_says_what_it_measures() -> None:
     assert [name for name in registry.names() if not registry.description(name).endswith(".")] == []
+
+
+def test_benchmarks_of_two_rooms_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for room in ("door", "lobby"):
+        (tmp_path / "cases_of_two" / room).mkdir(parents=True)
+        (tmp_path / "cases_of_two" / room / "__init__.py").touch()
+        (tmp_path / "cases_of_two" / room / "scan.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=r"called scan: cases_of_two\.door\.scan and cases_of_two\.lobby\.scan"):
+        registry.modules(importlib.import_module("cases_of_two"))
 
 
 def test_the_bare_scan_writes_a_row_a_scan(tmp_path: Path) -> None:

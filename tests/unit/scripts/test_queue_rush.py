@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scripts.benchmarking.queue_rush import STUCK_S, wait_for_turn
-from scripts.benchmarking.rows_venue import Guest
+from scripts.benchmarking.parts.queue_rush import STUCK_S, wait_for_turn
+from scripts.benchmarking.rows.rows_venue import Guest
 
 GUEST = Guest("01", {})
 WAITING, ADMITTED = (200, b'{"state":"waiting"}'), (200, b'{"state":"admitted"}')

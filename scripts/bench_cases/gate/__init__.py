@@ -1,0 +1,1 @@
+"""What a gate does with a code: reading, deciding, and starting."""

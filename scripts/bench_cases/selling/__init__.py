@@ -1,0 +1,1 @@
+"""Seats and tickets, from the search for a seat to the PDF."""

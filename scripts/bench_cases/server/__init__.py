@@ -1,0 +1,1 @@
+"""What else the server does: pages, lists, facts, and bad days."""

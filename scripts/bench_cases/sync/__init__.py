@@ -1,0 +1,1 @@
+"""What gates and the server exchange."""

@@ -1,0 +1,1 @@
+"""Measured gates, and what their cameras see."""

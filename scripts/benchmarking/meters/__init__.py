@@ -1,0 +1,1 @@
+"""What is measured besides time: processor, memory, rows; and slower machines."""

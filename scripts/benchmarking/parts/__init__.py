@@ -1,0 +1,1 @@
+"""Cases of benchmarks that take more than one module."""

@@ -1,0 +1,1 @@
+"""What measured servers are filled with."""

@@ -1,0 +1,1 @@
+"""Servers that are measured, and those beside them."""
