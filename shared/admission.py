@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import cast
 
 from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room, Verdict
-from shared.capacity import full
-from shared.entitlements import not_inside, spent
 from shared.lifecycle import rehearsing, scanning, scanning_limits
-from shared.notices import of_entry, of_exit
 from shared.reasons import Reason
-from shared.scene import Scene, set_scene, type_of, zone_of
-from shared.sentences import words_of_admission, words_of_barred, words_of_denial, words_of_override
-from shared.standing import unpermitted_gate, unsound_ticket, without_membership
 from shared.tickets import ReadTicket, Refusal
-from shared.validity import out_of_time, validity_limits
+from shared.verdicts.capacity import full
+from shared.verdicts.entitlements import not_inside, spent
+from shared.verdicts.notices import of_entry, of_exit
+from shared.verdicts.scene import Scene, set_scene, type_of, zone_of
+from shared.verdicts.sentences import words_of_admission, words_of_barred, words_of_denial, words_of_override
+from shared.verdicts.standing import unpermitted_gate, unsound_ticket, without_membership
+from shared.verdicts.validity import out_of_time, validity_limits
 from shared.wire.snapshot import EventRow, WhenUncertain
 
 __all__ = [

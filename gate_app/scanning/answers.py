@@ -9,8 +9,8 @@ from gate_app.clock.time_format import iso
 from gate_app.scanning.gathering import Gathered
 from shared.attempts import Attempt, Passage, Verdict
 from shared.errors import GatehouseError
-from shared.scene import type_of, zone_of
 from shared.tickets import ReadTicket, TicketFlags
+from shared.verdicts.scene import type_of, zone_of
 from shared.wire.snapshot import GateRow
 
 

@@ -11,9 +11,9 @@ from gate_app.snapshots.roster import EventSnapshot
 from gate_app.storage.database import signed
 from shared.admission import Direction, Mode
 from shared.attempts import Attempt, Passage
-from shared.entitlements import spent
 from shared.movements import passages
-from shared.scene import set_scene
+from shared.verdicts.entitlements import spent
+from shared.verdicts.scene import set_scene
 from shared.wire.snapshot import EventRow, TicketRow
 
 

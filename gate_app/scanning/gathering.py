@@ -16,8 +16,8 @@ from gate_app.storage.database import Database
 from shared.attempts import Attempt, Direction, Mode, Override, Passage, Readiness, Room
 from shared.movements import History, passages
 from shared.parties import Member
-from shared.scene import type_of, zone_of
 from shared.tickets import ReadParty, ReadTicket, Refusal, Ticket
+from shared.verdicts.scene import type_of, zone_of
 from shared.wire.snapshot import DeviceRow, EventRow, GateRow, Movement, PolicyRow, TicketRow, ZoneRow
 from shared.words.as_printed import as_printed
 from shared.words.local_moments import local_moment

@@ -26,10 +26,10 @@ from gate_app.supervision.volume import Volume
 from gate_app.words import say
 from hardware.ports import TypedPage
 from shared.admission import Override
-from shared.capacity import COUNTED_ZONES
 from shared.device_gates import usable
 from shared.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from shared.journal.scans import Entry
+from shared.verdicts.capacity import COUNTED_ZONES
 from shared.wire.snapshot import SupervisorRow, TicketRow
 from shared.words.numerals import whole
 

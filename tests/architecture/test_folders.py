@@ -1,12 +1,15 @@
-"""Each top folder has a README of at most a page, and decisions are numbered and listed."""
+"""Each top folder has a README of at most a page, none is too full, and decisions are numbered and listed."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
-from tests.architecture.tree import LAUNCHER, PRODUCT, ROOT
+from tests.architecture.tree import LAUNCHER, PRODUCT, ROOT, is_migration, modules
 
 MAX_LINES = 60
+MAX_MODULES = 25
 
 
 @pytest.mark.parametrize("folder", [*PRODUCT, LAUNCHER, "scripts", "tests"])
@@ -14,6 +17,13 @@ def test_a_folder_has_a_readme_of_one_page(folder: str) -> None:
     readme = ROOT / folder / "README.md"
     assert readme.is_file()
     assert 3 <= len(readme.read_text().splitlines()) <= MAX_LINES
+
+
+def test_no_folder_is_too_full() -> None:
+    told_apart = [path for path in modules() if path.parts[0] != "tests" and not is_migration(path)]
+    counted = Counter(str(path.parent) for path in told_apart)
+    full = {folder: count for folder, count in counted.items() if count > MAX_MODULES}
+    assert full == {}, "give them rooms: sub-packages by subject"
 
 
 def test_decisions_are_numbered_and_listed() -> None:

@@ -11,9 +11,9 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from shared.capacity import COUNTED_ZONES
 from shared.clock import Millis
 from shared.movements import span_of_today
+from shared.verdicts.capacity import COUNTED_ZONES
 from shared.wire.rows import EventDay, EventRow, GateRow, ZoneRow
 from shared.wire.snapshot import RowKind, unpack
 from sync_server.plumbing.event_key import EventKey

@@ -12,8 +12,8 @@ from msgspec import structs
 from shared import tickets as codes
 from shared.admission import decide
 from shared.reasons import Reason
-from shared.scene import type_of, zone_of
 from shared.tickets import ReadTicket
+from shared.verdicts.scene import type_of, zone_of
 from shared.wire.protocol import EventAt
 from shared.wire.rows import GateRow
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext

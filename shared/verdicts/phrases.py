@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from shared.attempts import Passage
-from shared.entitlements import daily_limit
 from shared.reasons import Reason
-from shared.scene import Scene
-from shared.standing import asked_tier, right_gate
 from shared.tickets import TicketFlags
-from shared.validity import valid_days
+from shared.verdicts.entitlements import daily_limit
+from shared.verdicts.scene import Scene
+from shared.verdicts.standing import asked_tier, right_gate
+from shared.verdicts.validity import valid_days
 from shared.words.ago import ago
 from shared.words.local_moments import without_preposition
 from shared.words.messages import say

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from shared.attempts import Attempt, Override
-from shared.phrases import phrases
 from shared.reasons import Reason
-from shared.scene import Scene
 from shared.tickets import Refusal
+from shared.verdicts.phrases import phrases
+from shared.verdicts.scene import Scene
 from shared.words.messages import say
 from shared.words.wording import joined
 

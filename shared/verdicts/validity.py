@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.reasons import Reason
-from shared.scene import Scene
+from shared.verdicts.scene import Scene
 from shared.wire.snapshot import EventDay
 
 

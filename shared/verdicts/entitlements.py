@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from shared.reasons import Reason
-from shared.scene import Scene
 from shared.tickets import Entitlement
+from shared.verdicts.scene import Scene
 
 
 def spent(scene: Scene, _now: int) -> Reason | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from shared.attempts import Attempt
 from shared.reasons import Reason
-from shared.scene import Scene
 from shared.tickets import TicketFlags
+from shared.verdicts.scene import Scene
 from shared.wire.snapshot import GateRow, MembershipState, TicketRow, TicketState
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shared.capacity import is_estimated
-from shared.scene import Scene
-from shared.standing import asked_tier, is_member
 from shared.tickets import TicketFlags
+from shared.verdicts.capacity import is_estimated
+from shared.verdicts.scene import Scene
+from shared.verdicts.standing import asked_tier, is_member
 
 _FLAGS = (
     (TicketFlags.WHEELCHAIR, "wheelchair"),

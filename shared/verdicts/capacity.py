@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.attempts import Room
 from shared.reasons import Reason
-from shared.scene import Scene
+from shared.verdicts.scene import Scene
 
 COUNTED_ZONES = frozenset({"ga_seated", "ga_standing", "vip_standing"})
 """Zones without reserved seats; a reserved seat needs no capacity check."""
