@@ -15,7 +15,10 @@ from tests.app_server import AppServer
 @contextmanager
 def listening(app: WSGIApplication, port: int = 0) -> Iterator[int]:
     """Serve an application during the block; the port is a free one unless given."""
-    server = make_server("127.0.0.1", port, app, threaded=True)
+    try:
+        server = make_server("127.0.0.1", port, app, threaded=True)
+    except SystemExit as ended:  # Werkzeug ends the program, and pytest does not survive that unharmed
+        raise OSError(f"cannot listen on port {port}") from ended.__context__
     serving = threading.Thread(target=server.serve_forever)
     serving.start()
     try:

@@ -37,7 +37,7 @@ SLOW_UNITS = (
 """They start processes, build packages, simulate, or look at many pictures."""
 LAST_FAILED = ROOT / ".cache/pytest/v/cache/lastfailed"
 MOST_AGAIN = 5
-"""More than these are no accident of a busy machine."""
+"""What fails in more modules than these is no accident of a busy machine; tests of one module share their fixtures."""
 
 
 def quick() -> list[str]:
@@ -51,8 +51,9 @@ def again(last_failed: Path) -> list[str]:
     failed = sorted(json.loads(last_failed.read_text())) if last_failed.exists() else []
     if not failed:
         raise ValueError("no test failed in the last run")
-    if len(failed) > MOST_AGAIN:
-        raise ValueError(f"{len(failed)} tests failed, which is more than {MOST_AGAIN}: run all again")
+    modules = {test.partition("::")[0] for test in failed}
+    if len(modules) > MOST_AGAIN:
+        raise ValueError(f"tests of {len(modules)} modules failed, which is more than {MOST_AGAIN}: run all again")
     print(
         "\n".join(["Unsteady, if they pass now, and to be mended:", *(f"  {test}" for test in failed)]), file=sys.stderr
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from scripts.processes.ports import free_port
 from shared.journal.scans import EntryKind
 from shared.wire.snapshot import TicketState
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
@@ -66,9 +66,7 @@ class AdminScenario:
 def an_evening(folder: Path) -> Iterator[AdminScenario]:
     """Run the scenario on an SQLite file and a local port."""
     # Passkeys are bound to the address: browsers take localhost for secure.
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     address = f"http://localhost:{port}"
     world = World(f"sqlite:///{folder / 'evening.db'}", folder, base_url=address)
     _owner(world)

@@ -12,6 +12,7 @@ _MEASURE = Path(__file__).with_name("measured.js").read_text("utf-8")
 
 def measured(page: Page) -> dict[str, Any]:
     """What is wrong with the page as it is drawn now, and the sizes of its letters."""
+    page.evaluate("document.fonts.ready.then(() => null)")  # letters of another font are of other widths
     found: dict[str, Any] = page.evaluate(_MEASURE)
     return found
 

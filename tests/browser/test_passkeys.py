@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import text
 
+from scripts.processes.ports import free_port
 from tests.app_server import ApiClient, AppServer
 from tests.browser.authenticator import checks_its_owner
 from tests.browser.page_width import assert_fits_width
@@ -30,9 +30,7 @@ GET = """async (options) => (await navigator.credentials.get({
 @pytest.fixture
 def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
     """A server at an address to which passkeys can be bound: browsers take localhost for secure."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     made = AppServer(sqlite_url, tmp_path, base_url=f"http://localhost:{port}")
     with listening(made.app, port):
         yield made

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import time
 from pathlib import Path
 
 from scripts.private_services.installed import find_program
+from scripts.processes.ports import free_port, responds
 
 _EXEC = Path("/usr/lib/cups/daemon/cups-exec")
 _LOG_LINES = 150
@@ -48,9 +48,7 @@ class CupsServer:
         program = find_program("cupsd", "cups-daemon", "usr/sbin")
         self.folder = folder
         self.printed = folder / "printed"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self._files()
         self._process = subprocess.Popen(
             [program, "-f", "-c", str(folder / "etc/cupsd.conf"), "-s", str(folder / "etc/cups-files.conf")],
@@ -128,5 +126,4 @@ class CupsServer:
         shutil.rmtree(self.folder)
 
     def _answers(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+        return responds(self.port)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email import message_from_bytes
@@ -15,6 +14,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
+from scripts.processes.ports import free_port
 from tests.services.certificates import own_certificate
 
 __all__ = ["MailBox", "mail_box"]
@@ -84,9 +84,7 @@ def _authenticate(_server: Any, _session: Any, _envelope: Any, _mechanism: str, 
 @pytest.fixture
 def mail_box() -> Iterator[MailBox]:
     """A mail server that takes everything; stop it, start it otherwise, or name refusals."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        box = MailBox(probe.getsockname()[1])
+    box = MailBox(free_port())
     box.start()
     yield box
     box.stop()

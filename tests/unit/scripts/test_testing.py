@@ -124,10 +124,16 @@ def test_what_failed_is_asked_again_by_name(tmp_path: Path, capsys: pytest.Captu
     assert "Unsteady" in capsys.readouterr().err
 
 
+def test_tests_that_share_a_fixture_fail_together_and_are_one_accident(tmp_path: Path) -> None:
+    together = ", ".join(f'"tests/test_one.py::test_{n}": true' for n in range(8))
+    write(tmp_path, {"together": f"{{{together}}}"})
+    assert len(command.again(tmp_path / "together")) == len(["-v"]) + 8
+
+
 def test_many_failures_are_no_accident_and_none_is_nothing_to_run(tmp_path: Path) -> None:
-    many = ", ".join(f'"tests/test_one.py::test_{n}": true' for n in range(6))
+    many = ", ".join(f'"tests/test_{n}.py::test_a": true' for n in range(6))
     write(tmp_path, {"many": f"{{{many}}}", "none": "{}"})
-    with pytest.raises(ValueError, match="6 tests failed"):
+    with pytest.raises(ValueError, match="tests of 6 modules failed"):
         command.again(tmp_path / "many")
     for name in ("none", "missing"):
         with pytest.raises(ValueError, match="no test failed"):
