@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from scripts.processes.ports import free_port
 from sync_server.plumbing.language.texts import LANGUAGES
 from tests.app_server import AppServer
 from tests.browser.measured import measured
@@ -29,26 +29,42 @@ SHOWN = {"seats": "#picker[data-ready=true]", "pass-on-offered": "#name", "ticke
 USED = {"checkout": ".buyer button.strong", "seats": "[data-show=list]"}
 
 
-@pytest.fixture
-def shop(sqlite_url: str, tmp_path: Path, mail_box: MailBox) -> Iterator[WholeShop]:
-    server = AppServer(sqlite_url, tmp_path, mail_url=mail_box.url, base_url="https://shop.example")
-    yield a_whole_shop(server, mail_box)
-    server.close()
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeShop]:
+    folder, mail_box = tmp_path_factory.mktemp("shop"), MailBox(free_port())
+    mail_box.start()
+    server = AppServer(
+        f"sqlite:///{folder / 'shop.db'}", folder, mail_url=mail_box.url, base_url="https://shop.example"
+    )
+    try:
+        yield a_whole_shop(server, mail_box)
+    finally:
+        server.close()
+        mail_box.stop()
 
 
-def test_every_page_at_the_narrowest_width_in_every_language(shop: WholeShop, browser: Browser) -> None:
-    assert set(SCHEMES) == set(LANGUAGES)
-    wrong: list[object] = []
+@pytest.fixture(scope="module")
+def address(shop: WholeShop) -> Iterator[str]:
     with served(shop.server) as address:
-        for language, scheme in SCHEMES.items():
-            context = browser.new_context(viewport=NARROW, color_scheme=scheme, reduced_motion="reduce")
-            walk(shop, context, address, language, wrong)
-            context.close()
-    assert wrong == []
+        yield address
 
 
-def walk(shop: WholeShop, context: BrowserContext, address: str, language: str, wrong: list[object]) -> None:
-    """Open every page in this language."""
+def test_there_is_no_other_language() -> None:
+    assert set(SCHEMES) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", SCHEMES)
+def test_every_page_at_the_narrowest_width(shop: WholeShop, address: str, browser: Browser, language: str) -> None:
+    context = browser.new_context(viewport=NARROW, color_scheme=SCHEMES[language], reduced_motion="reduce")
+    try:
+        assert walk(shop, context, address, language) == []
+    finally:
+        context.close()
+
+
+def walk(shop: WholeShop, context: BrowserContext, address: str, language: str) -> list[object]:
+    """Open every page in this language; what is wrong with them."""
+    wrong: list[object] = []
     page = context.new_page()
     for name, guest, path in shop.pages():
         shop.lend(guest, context, address)
@@ -59,6 +75,7 @@ def walk(shop: WholeShop, context: BrowserContext, address: str, language: str, 
             page.set_viewport_size(NARROW)
         wrong.extend((name, language, fault) for fault in faults(page, name, language))
     page.goto("about:blank")
+    return wrong
 
 
 def faults(page: Page, name: str, language: str) -> list[object]:
