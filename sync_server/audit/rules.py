@@ -105,19 +105,18 @@ def head_message(chain: str, seq: int, head: bytes, at: int) -> bytes:
 
 _PLAIN: Final = (str, int, type(None))
 """What holds no other values."""
+_NAMES: Final = PERSONAL | {"name"}
+_PLAIN_TYPES: Final = frozenset({*_PLAIN, bool})
 
 
 def split_personal(values: Values | None, subject_kind: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """The values with personal ones hidden, and the personal values."""
     if values is None:
         return None, {}
+    if _NAMES.isdisjoint(values) and _PLAIN_TYPES.issuperset(map(type, values.values())):
+        return {**values}, {}  # most lines are like this
     people = subject_kind in NAMED_PEOPLE
-    personal = {
-        name: value
-        for name, value in values.items()
-        if (name in PERSONAL or not isinstance(value, _PLAIN) or name == "name")  # few are: the others cost no call
-        and _is_personal(name, value, people=people)
-    }
+    personal = {name: value for name, value in values.items() if _is_personal(name, value, people=people)}
     if not personal:
         return {**values}, personal
     return {name: HIDDEN if name in personal else value for name, value in values.items()}, personal

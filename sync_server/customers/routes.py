@@ -16,7 +16,7 @@ from sync_server.customers.cookies import GuestSession
 from sync_server.customers.logins import sessions
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Principal
-from sync_server.plumbing.web import SAFE_METHODS, context, current_g, current_request, maybe_principal
+from sync_server.plumbing.web import SAFE_METHODS, context, current_g, current_request, maybe_principal, sent_header
 
 bp = APIBlueprint("customers", __name__, url_prefix="/api/o/<slug>/session", tag="Guests")
 
@@ -28,12 +28,12 @@ GUEST_BLUEPRINTS = frozenset({"waiting_list", "holds", "queue", "checkout"})
 def identify() -> None:
     """Authenticate a guest. A guest's CSRF token takes precedence over a staff session in the same browser."""
     http_request = current_request()
-    if "Authorization" in http_request.headers:
+    if sent_header("Authorization") is not None:
         return
     guests, customers = _guests(http_request), browsers.tokens(http_request)
     if not guests and not customers:
         return
-    token = http_request.headers.get("X-CSRF-Token") or (request.form.get("csrf_token", "") if _posts_form() else "")
+    token = sent_header("X-CSRF-Token") or (request.form.get("csrf_token", "") if _posts_form() else "")
     if customers and _is_customer(customers, token):
         return
     if not guests:

@@ -37,11 +37,11 @@ from sync_server.plumbing.web import (
     client_address,
     context,
     current_principal,
-    current_request,
     error_response,
     organisation,
     require,
     requires,
+    sent_header,
 )
 from sync_server.seating.event_seatings import event_seatings
 from sync_server.seating.rules import Visitor
@@ -58,7 +58,7 @@ _TIMES = ("expires_at", "sale_start_at", "sale_end_at")
 @bp.after_request
 def no_store(response: Response) -> Response:
     """What is free changes from moment to moment: nothing here may be cached."""
-    response.headers["Cache-Control"] = "no-cache, no-store"
+    response.headers.add("Cache-Control", "no-cache, no-store")  # no view sets it
     return response
 
 
@@ -90,7 +90,7 @@ def reserve(event_id: str, seat_id: str, json_data: schemas.ReserveBody) -> Resp
         attempt = SeatReservation(
             hold_runtime(parts()), event_seatings(), hold_request, _id("event_id", event_id), _id("seat_id", seat_id)
         )
-        if idempotency.HEADER in current_request().headers:
+        if sent_header(idempotency.HEADER) is not None:
             return attempt.run_within(lambda hold: responder.idempotent(lambda session: [hold(session)]))
         return responder.plain([attempt.run()])
 
@@ -112,7 +112,7 @@ def hold(event_id: str, json_data: schemas.HoldBody) -> Response:
         attempt = _group_hold(hold_request, event_id, json_data)
         return (
             attempt.run_within(responder.idempotent)
-            if idempotency.HEADER in current_request().headers
+            if sent_header(idempotency.HEADER) is not None
             else responder.plain(attempt.run())
         )
 
@@ -268,7 +268,7 @@ def _hold_request(body: schemas.ReserveBody, event_id: str) -> HoldRequest:
         address,
         card,
         tuple(body.days or ()),
-        current_request().headers.get("X-Queue-Tab", "")[:128],
+        (sent_header("X-Queue-Tab") or "")[:128],
         _is_let_in_early(event_id),
     )
 

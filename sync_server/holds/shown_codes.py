@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from shared.errors import InvalidRequest
-from sync_server.plumbing.web import current_request
+from sync_server.plumbing.web import sent_header
 
 HEADER: Final = "X-Codes"
 _MOST: Final = 5
@@ -13,7 +13,10 @@ _MOST: Final = 5
 
 def shown_codes() -> list[str]:
     """The codes of this request, as they were typed; InvalidRequest for too many."""
-    texts = [text.strip() for text in current_request().headers.get(HEADER, "").split(",") if text.strip()]
+    sent = sent_header(HEADER)
+    if not sent:
+        return []
+    texts = [text.strip() for text in sent.split(",") if text.strip()]
     if len(texts) > _MOST:
         raise InvalidRequest(f"Send at most {_MOST} codes.", field=HEADER)
     return texts

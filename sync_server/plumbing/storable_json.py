@@ -26,8 +26,13 @@ def visible(text: str) -> str:
 
 def read_json(text: str | bytes) -> Any:
     """What the text says; InvalidRequest where an object has a key twice: readers would disagree which counts."""
-    decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
-    return _DECODER.decode(decoded)
+    return _DECODER.decode(text if isinstance(text, str) else _decoded(text))
+
+
+def _decoded(text: bytes) -> str:
+    if text.isascii() and b"\x00" not in text:  # most bodies: there is nothing to detect
+        return text.decode()
+    return text.decode(json.detect_encoding(text), "surrogatepass")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 from apiflask import APIFlask, HTTPError
@@ -20,8 +20,8 @@ from shared.ids import as_id, uuid7
 from shared.words.mistakes import in_words
 from sync_server.plumbing.database import COMMITS
 from sync_server.plumbing.parts import CONTEXT, parts
-from sync_server.plumbing.requests import error_pages
-from sync_server.plumbing.requests.fast_responses import FastResponse, names_of
+from sync_server.plumbing.requests import error_pages, url_adapters
+from sync_server.plumbing.requests.fast_responses import FastResponse
 from sync_server.plumbing.requests.json_requests import JsonRequest, StrictJson
 from sync_server.plumbing.requests.principals import SYSTEM, Action, ActionContext, Actor, Principal
 from sync_server.plumbing.sql.failures import Failure, failure_of, refusal
@@ -137,8 +137,19 @@ def client_address() -> str:
     return current_request().remote_addr or ""
 
 
+def sent_header(name: str) -> str | None:
+    """A header of this request, or None: Flask would look at each of them in three calls."""
+    found: str | None = current_request().environ.get(_variable(name))
+    return found
+
+
+@cache  # of names in this program only
+def _variable(header: str) -> str:
+    return f"HTTP_{header.upper().replace('-', '_')}"
+
+
 def _user_agent() -> str:
-    return current_request().headers.get("User-Agent", "")[:300]
+    return (sent_header("User-Agent") or "")[:300]
 
 
 def requires(action: Action) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -238,6 +249,7 @@ def install(app: APIFlask) -> None:
     # No view is a coroutine: checking that for each function of each request costs a thirtieth of a hold.
     app.ensure_sync = _unchanged  # type: ignore[method-assign]
     app.url_map.converters["int"] = SmallNumber
+    url_adapters.install(app)
     app.url_value_preprocessor(_read_ids)
     app.before_request(_begin)
     app.after_request(_end)
@@ -279,7 +291,11 @@ def _end(response: Response) -> Response:
     its_id = kept.get("request_id", "")
     rule, method = current.url_rule.rule if current.url_rule else "unknown", known_method(current.method)
     millis, status = here.clock() - kept.get("started", 0), response.status_code
-    _add_headers(response, kept, forever_https=here.config.secure_cookies)
+    response.headers.add("X-Request-Id", its_id)
+    if "etag" in kept and status < 300:
+        response.set_etag(kept.etag)
+    if isinstance(response, FastResponse):
+        response.usual = _HEADERS_HTTPS if here.config.secure_cookies else _HEADERS_HTTP
     if here.draining.is_set():
         response.headers["Connection"] = "close"  # the next request goes to another server
     here.metrics.observe_request(method, rule, status, millis / 1000)
@@ -302,18 +318,6 @@ def _note_slow_search(current: Request, rule: str, millis: int) -> None:
         parts().metrics.slow_searches.labels(rule).inc()
         fields = {name: current.args[name][:_MAX_NAME] for name in told if name in current.args}
         LOG.warning("slow_search", route=rule, ms=millis, request_id=request_id(), **fields)
-
-
-def _add_headers(response: Response, kept: Any, *, forever_https: bool) -> None:
-    """The headers of every response, except those that the view has set."""
-    headers = response.headers
-    present = names_of(headers)
-    headers.add("X-Request-Id", kept.get("request_id", ""))
-    if "etag" in kept and response.status_code < 300:
-        response.set_etag(kept.etag)
-    for lower, name, value in _HEADERS_HTTPS if forever_https else _HEADERS_HTTP:
-        if lower not in present:
-            headers.add(name, value)
 
 
 def _from_apiflask(error: HTTPError) -> Response:

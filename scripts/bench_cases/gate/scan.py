@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gate_app.gate_context import GateContext
@@ -61,13 +61,14 @@ def _taken(
     return committed, whole, yardstick
 
 
-class _Stopwatch:
-    """A lamp that notes when it is asked to show a verdict."""
+class _Lamp:
+    """A lamp that says when it is asked to show a verdict."""
 
-    at = 0
+    def __init__(self, at_lamp: Callable[[], object]) -> None:
+        self._at_lamp = at_lamp
 
     def show(self, result: ScanResult, verdict: Verdict, mode: Mode) -> None:
-        self.at = time.perf_counter_ns()
+        self._at_lamp()
         if not verdict.admitted:
             raise RuntimeError(f"a valid ticket was refused as {verdict.reason}: {verdict.message}")
 
@@ -75,9 +76,14 @@ class _Stopwatch:
         raise RuntimeError(f"a new ticket was taken for a repeated scan: {result['message']}")
 
 
+def scan(context: GateContext, code: str, at_lamp: Callable[[], object]) -> None:
+    """Present a valid ticket; `at_lamp` is called once its verdict is on the disk."""
+    context.gate.handle(Presentation(code, "bench"), _Lamp(at_lamp))
+
+
 def _scan(context: GateContext, code: str) -> tuple[float, float]:
-    lamp = _Stopwatch()
+    shown: list[int] = []
     started = time.perf_counter_ns()
-    context.gate.handle(Presentation(code, "bench"), lamp)
+    scan(context, code, lambda: shown.append(time.perf_counter_ns()))
     finished = time.perf_counter_ns()
-    return (lamp.at - started) / 1e6, (finished - started) / 1e6
+    return (shown[0] - started) / 1e6, (finished - started) / 1e6

@@ -35,31 +35,41 @@ class Compatible(Queue[Values, StatementRow]):
 
     def __init__(self) -> None:
         super().__init__(MOST)
+        self._alone: Values | None = None  # who waits without a neighbour: nothing of it was compared yet
         self._sale: tuple[Any, ...] = ()
         self._bearers, self._seats, self._near = set[str](), set[int](), set[int]()
         self._others = set[tuple[str, str]]()  # addresses and cards
 
     def admits(self, wanted: Values, /) -> bool:
         """Whether it is of the same sale as all that wait, and shares nothing with them that a hold changes."""
-        sale = _sale_of(wanted)
         if not len(self):
-            self._sale = sale
-            for present in (self._bearers, self._seats, self._near, self._others):
-                present.clear()
-        seat, near, others = wanted["seat"], {*_near_of(wanted)}, _others(wanted)
+            self._alone = wanted
+            return True
+        if self._alone is not None:
+            self._begin(self._alone)
+            self._alone = None
         if (
-            sale != self._sale
+            _sale_of(wanted) != self._sale
             or wanted["bearer"] in self._bearers
-            or seat in self._near
-            or not near.isdisjoint(self._seats)
-            or not self._others.isdisjoint(others)
+            or wanted["seat"] in self._near
+            or not self._seats.isdisjoint(_near_of(wanted))
+            or not self._others.isdisjoint(_others(wanted))
         ):
             return False
-        self._bearers.add(wanted["bearer"])
-        self._seats.add(seat)
-        self._near |= near
-        self._others.update(others)
+        self._note(wanted)
         return True
+
+    def _begin(self, first: Values) -> None:
+        self._sale = _sale_of(first)
+        for present in (self._bearers, self._seats, self._near, self._others):
+            present.clear()
+        self._note(first)
+
+    def _note(self, admitted: Values) -> None:
+        self._bearers.add(admitted["bearer"])
+        self._seats.add(admitted["seat"])
+        self._near.update(_near_of(admitted))
+        self._others.update(_others(admitted))
 
 
 def _others(wanted: Values) -> list[tuple[str, str]]:

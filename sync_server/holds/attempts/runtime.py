@@ -85,9 +85,11 @@ class HoldRuntime:
         cached = self.hold_cache.holder(key, days.bits, now)
         if cached is not None:
             return TakenNow(key[2], rules.HELD, cached.until, cached.bearer_id)
+        if not self.hold_cache.local.expects(key, now):
+            return None
         organisation_id, event_id, seat = key
         where = EventKey(organisation_id, event_id)
-        return self.taken_now(where, [seat], days, now).get(seat) if self.expects(where, [seat], now) else None
+        return self.taken_now(where, [seat], days, now).get(seat)
 
     def expects(self, event: EventKey, seats: Iterable[int], now: Millis) -> bool:
         """Whether one of these seats is probably held: worth the short query before anything else."""

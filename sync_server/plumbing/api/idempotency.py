@@ -21,7 +21,7 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.sql import writes
 from sync_server.plumbing.sql.tables import Base, Uuid
-from sync_server.plumbing.web import current_principal, current_request
+from sync_server.plumbing.web import current_principal, sent_header
 
 HEADER = "Idempotency-Key"
 RETENTION_MS = 48 * 3600 * 1000
@@ -83,7 +83,7 @@ def run_once(
     `said` is what identifies the request, where that is not its body. `status` may depend on what `write` did.
     `event_in_demand` is the event that `write` locks, where many may want it at the same moment.
     """
-    key = current_request().headers.get(HEADER)
+    key = sent_header(HEADER)
     with parts().database.writing(event_in_demand) as session:
         if key is None:
             return _response(_json(write(session)), _resolved(status))
@@ -95,7 +95,7 @@ def stored_response(*, said: bytes | None = None) -> Response | None:
 
     At the second request that state has changed, often by the first one.
     """
-    key = current_request().headers.get(HEADER)
+    key = sent_header(HEADER)
     if key is None:
         return None
     with parts().database.reading() as session:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import logging
 import sys
+from typing import Any
 
 import structlog
 
 from sync_server.plumbing.telemetry.tracing import trace_id
 
-LOG = structlog.get_logger("gatehouse")
+
+class _Log:
+    """The logger as it was set up last: structlog would put it together for each line, written or not."""
+
+    def __init__(self) -> None:
+        self.current: Any = structlog.get_logger("gatehouse")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.current, name)
+
+
+LOG = _Log()
 
 Line = structlog.typing.EventDict
 
@@ -33,9 +45,19 @@ def _shorten_exception(_logger: object, _name: str, line: Line) -> Line:
     return line
 
 
+class _StandardError:
+    """What is standard error at the moment of a line: it may change."""
+
+    def write(self, text: str) -> None:
+        sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
 def _writer(*_: object) -> structlog.WriteLogger:
-    """Writes each line at once, because processes share the file; to what is standard error now, which may change."""
-    return structlog.WriteLogger(sys.stderr)
+    """Writes each line at once, because processes share the file."""
+    return structlog.WriteLogger(_StandardError())  # type: ignore[arg-type]  # it needs no more of a file
 
 
 def set_up(level: str) -> None:
@@ -55,3 +77,4 @@ def set_up(level: str) -> None:
         logger_factory=_writer,
         cache_logger_on_first_use=False,
     )
+    LOG.current = structlog.get_logger("gatehouse").bind()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -68,6 +68,7 @@ class LayoutSeats:
     _place_at: array[int]
     _ids: bytes
     _by_id: array[int]  # the numbers, sorted by id
+    _heads: array[int]  # in the same order, the first half of each id: numbers are compared without a call for each
     _categories: bytes
     _price_categories: tuple[str, ...]
     _price_at: array[int]
@@ -106,6 +107,7 @@ class LayoutSeats:
             grouped_seats.update((seat.seat_id, seat.number) for seat in some if seat.seat_id in grouped_seats)
         packed = bytes(ids)
         by_id = array("I", sorted(range(1, len(row_at) + 1), key=lambda number: _id_at(packed, number)))
+        heads = array("Q", (_head(_id_at(packed, number)) for number in by_id))
         return cls(
             layout_id,
             family_id,
@@ -119,6 +121,7 @@ class LayoutSeats:
             place_at,
             packed,
             by_id,
+            heads,
             bytes(categories),
             tuple(prices),
             price_at,
@@ -156,9 +159,10 @@ class LayoutSeats:
         return found or self._find_id(stable_uuid(self.family_id, "seat", name).bytes)
 
     def _find_id(self, id: bytes) -> int | None:
-        at = bisect_left(self._by_id, id, key=self._id_of)
-        found = self._by_id[at] if at < len(self._by_id) else 0
-        return found if found and self._id_of(found) == id else None
+        head = _head(id)
+        at = bisect_left(self._heads, head)
+        alike = self._by_id[at : bisect_right(self._heads, head, at)]
+        return next((number for number in alike if self._id_of(number) == id), None)
 
     def _id_of(self, number: int) -> bytes:
         return self._ids[_ID_BYTES * (number - 1) : _ID_BYTES * number]
@@ -218,6 +222,10 @@ class LayoutSeats:
 
 def _id_at(ids: bytes, number: int) -> bytes:
     return ids[_ID_BYTES * (number - 1) : _ID_BYTES * number]
+
+
+def _head(id: bytes) -> int:
+    return int.from_bytes(id[: _ID_BYTES // 2], "big")
 
 
 def _bytes_of(id: str) -> bytes:

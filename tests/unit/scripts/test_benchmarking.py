@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.benchmarking import registry
+from scripts.benchmarking.meters.interpreter_steps import StepCounter
 from scripts.benchmarking.record import recorded
 from scripts.benchmarking.report import table
 from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most, both
@@ -137,3 +138,21 @@ class TestRecorded:
             and "|\n|---|---|---|---|---|---|---|---|---|---|\n| scan |" in page
         )
         assert "| scan | 200000 tickets | 0.3 ms |" in page and "ratio ≤ 1.4 | **no** |" in page
+
+
+def test_steps_are_the_same_each_time_and_end_where_counting_stops() -> None:
+    counter = StepCounter()
+
+    def add(numbers: int) -> int:
+        return sum(number for number in range(numbers))
+
+    def stopped() -> None:
+        add(10)
+        counter.stop()
+        add(1_000)
+
+    assert [counter.run(lambda: add(10)) for _ in range(2)] == [45, 45]
+    counter.run(lambda: add(1_000))
+    counter.run(stopped)
+    once, again, longer, until_stopped = counter.counts
+    assert once == again and longer > once + 1_000 and once < until_stopped < once + 100

@@ -74,3 +74,24 @@ def test_whoever_waits_no_longer_is_in_nobodys_way() -> None:
     queue.append(Waiting(ONE))
     queue.take()
     assert queue.admits(ONE | {"status": "postponed"})
+
+
+def test_the_third_is_compared_with_both() -> None:
+    queue = Compatible()
+    for one in (ONE, OTHER):
+        assert queue.admits(one)
+        queue.append(Waiting(one))
+    third = OTHER | {"seat": 30, "left_far": 28, "left": 29, "right": 31, "right_far": 32}
+    assert not queue.admits(third) and not queue.admits(third | {"bearer": "ann"})
+    assert queue.admits(third | {"bearer": "cleo"})
+
+
+def test_whoever_was_served_is_not_compared_with() -> None:
+    queue = Compatible()
+    for one in (ONE, OTHER):
+        assert queue.admits(one)
+        queue.append(Waiting(one))
+    queue.take()
+    assert queue.admits(ONE)
+    queue.append(Waiting(ONE))
+    assert queue.admits(OTHER)

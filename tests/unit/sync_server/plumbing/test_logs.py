@@ -32,3 +32,14 @@ def test_a_line_is_written_with_its_newline(monkeypatch: pytest.MonkeyPatch) -> 
     logs.set_up("error")
     (piece,) = file.pieces
     assert piece.endswith("\n") and json.loads(piece)["event"] == "redis_back"
+
+
+def test_a_line_goes_to_what_is_standard_error_at_its_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    logs.set_up("info")
+    file = Pieces()
+    with monkeypatch.context() as here:
+        here.setattr(sys, "stderr", file)
+        logs.LOG.info("redis_back", count=1)
+        logs.set_up("error")
+        logs.LOG.info("redis_back", count=2)
+    assert [json.loads(piece)["count"] for piece in file.pieces] == [1]
