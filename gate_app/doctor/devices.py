@@ -8,12 +8,13 @@ from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
-from gate_app.doctor.finding import Examined, Finding, fault, well
+from gate_app.doctor.finding import Code, Examined, Finding, fault, well
 from hardware import checkup
 from hardware.devices import CAMERA_REMEDY, ReaderOptions
 from hardware.ports import ReaderKind
 
 SOUND = "sound"
+DEVICES = Path("/dev")
 
 
 def check_camera(examined: Examined) -> Finding:
@@ -24,12 +25,12 @@ def check_camera(examined: Examined) -> Finding:
     except ImportError as why:
         wanted = any(reader.kind == ReaderKind.CAMERA for reader in examined.config.readers)
         message = f"Libraries are missing ({why}). {CAMERA_REMEDY}."
-        return fault("camera", "camera_libraries", message) if wanted else well("camera", message)
-    found = sorted(str(path) for path in Path("/dev").glob("video*"))
+        return fault("camera", Code.CAMERA_LIBRARIES, message) if wanted else well("camera", message)
+    found = sorted(str(path) for path in DEVICES.glob("video*"))
     message = f"OpenCV {cv2.__version__}, zxing-cpp {version('zxing-cpp')}; cameras: {', '.join(found) or 'none'}."
     wanted = any(reader.kind == ReaderKind.CAMERA and not reader.source for reader in examined.config.readers)
     if wanted and not found:
-        return fault("camera", "camera_missing", f"{message} Plug one in, and try another cable and socket.")
+        return fault("camera", Code.CAMERA_MISSING, f"{message} Plug one in, and try another cable and socket.")
     return well("camera", message)
 
 
@@ -79,10 +80,10 @@ def _tried(
     # Also of those that open: of two programs at one serial line each gets half of the letters.
     causes = [(code, words) for code, words in map(_cause, readers) if code]
     if causes:
-        return fault(part, causes[0][0], " ".join([message, *(words for _, words in causes)]))
+        return fault(part, Code(causes[0][0]), " ".join([message, *(words for _, words in causes)]))
     if not failed:
         return well(part, message)
-    return fault(part, next((code for code in failed.values() if code), f"{part}_fails"), message)
+    return fault(part, Code(next((code for code in failed.values() if code), f"{part}_fails")), message)
 
 
 def _cause(reader: ReaderOptions) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from gate_app.doctor.devices import check_camera, check_gpio, check_scanner, check_sound
 from gate_app.doctor.exchange import check_enrolment, check_journal, check_ready, check_tickets, check_unsent
-from gate_app.doctor.finding import Examined, Finding, fault
+from gate_app.doctor.finding import Code, Examined, Finding, fault
 from gate_app.doctor.machine import check_clock, check_disk, check_power, check_screen, check_temperature
 from gate_app.doctor.network import check_network
 from gate_app.doctor.printer import check_printer
@@ -44,14 +44,14 @@ def findings(home: Home, host: HostEnvironment, look: Callable[[], MachineState]
     try:
         home.require_readable()
     except StorageError as why:
-        yield fault("home", "home_unreadable", why.message)
+        yield fault("home", Code.HOME_UNREADABLE, why.message)
         return
     config, mistakes = config_or_defaults(home.settings)
     if mistakes:
-        yield fault("settings", "settings", mistakes)
+        yield fault("settings", Code.SETTINGS, mistakes)
     examined = Examined(home, config, host, look)
     for part, check in CHECKS.items():
         try:
             yield check(examined)
         except (GatehouseError, DeviceError) as why:
-            yield fault(part, "unknown", str(why))
+            yield fault(part, Code.UNKNOWN, str(why))

@@ -7,7 +7,7 @@ from typing import Final
 
 from gate_app.clock.time_keeper import TimeKeeper
 from gate_app.display.condition import STALE_AFTER_S
-from gate_app.doctor.finding import Examined, Finding, fault, well
+from gate_app.doctor.finding import Code, Examined, Finding, fault, well
 from gate_app.gate_context import REVOKED
 from gate_app.installation.identity import load
 from gate_app.journal.reading import body_at, branches_in, last_seq, read, verify_in
@@ -27,12 +27,12 @@ def check_enrolment(examined: Examined) -> Finding:
     if identity is None:
         return fault(
             "enrolment",
-            "not_enrolled",
+            Code.NOT_ENROLLED,
             "Not enrolled. Start it and show it the code of the device's page, or run: gatehouse-gate enrol URL CODE.",
         )
     if words := _revoked(examined):
         advice = "Ask the organiser; enrol again with a new code to use this machine. Its journal is kept."
-        return fault("enrolment", "revoked", f"{words.rstrip('.')}. {advice}")
+        return fault("enrolment", Code.REVOKED, f"{words.rstrip('.')}. {advice}")
     return well("enrolment", f"{identity.device_name or 'This gate'} of {identity.organisation_name}.")
 
 
@@ -49,14 +49,14 @@ def check_ready(examined: Examined) -> Finding:
     try:
         found = status(examined.home, examined.host)
     except NotFound:
-        return fault("ready", "not_used", "This gate has not been used yet.")
+        return fault("ready", Code.NOT_USED, "This gate has not been used yet.")
     coming = [event for event in found["events"] if event.get("status") not in OVER]
     missing = [event["no_gate"] for event in coming if event.get("no_gate")]
     if found["ready"] and not missing:
         posts = ", ".join(f"gate {event['gate']} at {event['name']}" for event in found["events"] if event["gate"])
         return well("ready", f"Stands at {posts}." if posts else "Ready.")
     why = ". ".join(dict.fromkeys([found["not_ready"] or "", *missing])).strip(". ") + "."
-    return fault("ready", "no_gate" if missing else "not_ready", why)
+    return fault("ready", Code.NO_GATE if missing else Code.NOT_READY, why)
 
 
 def check_tickets(examined: Examined) -> Finding:
@@ -71,16 +71,18 @@ def check_tickets(examined: Examined) -> Finding:
                 for snapshot in snapshots.values():
                     snapshot.close()
     except NotFound:
-        return fault("tickets", "no_tickets", "None yet. Enrol and sync.")
+        return fault("tickets", Code.NO_TICKETS, "None yet. Enrol and sync.")
     if problems:
-        return fault("tickets", "tickets_damaged", " ".join(problems))
+        return fault("tickets", Code.TICKETS_DAMAGED, " ".join(problems))
     if as_of is None:
-        return fault("tickets", "no_tickets", "None yet. Connect this gate to the server: gatehouse-gate sync --once.")
+        return fault(
+            "tickets", Code.NO_TICKETS, "None yet. Connect this gate to the server: gatehouse-gate sync --once."
+        )
     age = status(examined.home, examined.host)["snapshot_age_s"] * 1000
     message = f"{held} tickets, revision {revision}, confirmed {_words(age)} ago."
     if age > STALE_AFTER_S * 1000:
         advice = "What was sold, returned or revoked since is not known here. Connect this gate to the server."
-        return fault("tickets", "tickets_old", f"{message} {advice}")
+        return fault("tickets", Code.TICKETS_OLD, f"{message} {advice}")
     return well("tickets", message)
 
 
@@ -92,12 +94,12 @@ def check_journal(examined: Examined) -> Finding:
     except NotFound:
         return well("journal", "No entries yet.")
     if chain.ok and fork:
-        return fault("journal", "two_gates", fork)
+        return fault("journal", Code.TWO_GATES, fork)
     if chain.ok:
         return well("journal", f"{chain.entries} entries, chain intact.")
     places = ", ".join(chain.lost) or str(chain.broken_at)
     advice = "Everything else is intact. Replace the card after this event."
-    return fault("journal", "journal_damaged", f"{chain.entries} entries, damaged at {places}. {advice}")
+    return fault("journal", Code.JOURNAL_DAMAGED, f"{chain.entries} entries, damaged at {places}. {advice}")
 
 
 def check_unsent(examined: Examined) -> Finding:
@@ -110,14 +112,14 @@ def check_unsent(examined: Examined) -> Finding:
         return well("unsent", "No entries yet.")
     if found["stranded"]:
         message = f"{found['stranded']} entries belong to an earlier enrolment of this machine. Export them: "
-        return fault("unsent", "stranded", f"{message}gatehouse-gate export journal FILE.csv.")
+        return fault("unsent", Code.STRANDED, f"{message}gatehouse-gate export journal FILE.csv.")
     if since is None or not found["unsent"]:
         return well("unsent", "The server has everything.")
     age = max(0, _now(examined) - since)
     message = f"{found['unsent']} entries wait for the server, the oldest for {_words(age)}."
     if age > OLD_UNSENT_MS:
         advice = "They are safe here, but other gates do not know them. Connect this gate, and keep it switched on."
-        return fault("unsent", "unsent_old", f"{message} {advice}")
+        return fault("unsent", Code.UNSENT_OLD, f"{message} {advice}")
     return well("unsent", message)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from gate_app.clock.time_keeper import TimeSource
-from gate_app.doctor.finding import Examined, Finding, fault, well
+from gate_app.doctor.finding import Code, Examined, Finding, fault, well
 from gate_app.reading_home import status
 from gate_app.status import disk_status
 from gate_app.storage.database import disk_problem
@@ -35,22 +35,22 @@ def check_clock(examined: Examined) -> Finding:
     try:
         clock = status(examined.home, examined.host)["clock"]
     except NotFound:
-        return fault("clock", "clock_never_set", "Never synchronised with a server. Enrol and sync.")
+        return fault("clock", Code.CLOCK_NEVER_SET, "Never synchronised with a server. Enrol and sync.")
     message = f"{clock['now']} ± {clock['uncertainty_ms'] / 1000:.1f} s by {clock['source']}."
     if clock["source"] not in {TimeSource.SERVER, TimeSource.BY_HAND}:
         advice = "Sync once: there has been no server time since this machine started."
-        return fault("clock", "clock_never_set", f"{message} {advice}")
+        return fault("clock", Code.CLOCK_NEVER_SET, f"{message} {advice}")
     off = clock["offset_ms"]
     if abs(off) > WRONG_CLOCK_MS:
         where = "behind" if off > 0 else "ahead"
         return fault(
             "clock",
-            "clock_wrong",
+            Code.CLOCK_WRONG,
             f"{message} This machine's own clock is {abs(off) // 1000} s {where}. Scans are not affected; set it, or"
             " let systemd-timesyncd do so: timedatectl set-ntp true.",
         )
     if clock["source"] != TimeSource.SERVER:
-        return fault("clock", "clock_by_hand", f"{message} Sync once to have the server's time.")
+        return fault("clock", Code.CLOCK_BY_HAND, f"{message} Sync once to have the server's time.")
     return well("clock", message)
 
 
@@ -59,13 +59,13 @@ def check_disk(examined: Examined) -> Finding:
     home, config = examined.home, examined.config
     if not home.folder.is_dir():
         return fault(
-            "disk", "no_home", f"{home.folder} does not exist yet. Choose another folder with --home, or enrol."
+            "disk", Code.NO_HOME, f"{home.folder} does not exist yet. Choose another folder with --home, or enrol."
         )
     if problem := disk_problem(home.database):
-        return fault("disk", "disk_read_only" if "read-only" in problem else "disk_full", problem)
+        return fault("disk", Code.DISK_READ_ONLY if "read-only" in problem else Code.DISK_FULL, problem)
     disk = disk_status(home.folder, config.least_free_mb)
     if disk["low"]:
-        return fault("disk", "disk_low", f"{disk['free_mb']} MB free. Free some space or replace the card.")
+        return fault("disk", Code.DISK_LOW, f"{disk['free_mb']} MB free. Free some space or replace the card.")
     return _syncing(home.folder, examined.host.monotonic, f"{disk['free_mb']} MB free.")
 
 
@@ -81,7 +81,7 @@ def _syncing(folder: Path, monotonic_ns: MonotonicClock, message: str) -> Findin
     if usual <= SLOW_SYNC_MS:
         return well("disk", message)
     advice = "The card is too slow or wearing out: replace it, before the evening by one of class A1 or better."
-    return fault("disk", "disk_slow", f"{message} {advice}")
+    return fault("disk", Code.DISK_SLOW, f"{message} {advice}")
 
 
 def _sync_times(folder: Path, monotonic_ns: MonotonicClock) -> Iterator[float]:
@@ -104,13 +104,13 @@ def check_power(examined: Examined) -> Finding:
     if state.under_voltage:
         return fault(
             "power",
-            "under_voltage",
+            Code.UNDER_VOLTAGE,
             "The voltage is too low: cameras fail and cards lose what was written. Use the maker's own power supply"
             " (5.1 V, 3 A or more), a short thick cable, and a powered hub for what is plugged in.",
         )
     if state.on_battery:
         charge = "" if state.battery_percent is None else f" at {state.battery_percent} %"
-        return fault("power", "on_battery", f"Runs on its battery{charge}. Plug it in.")
+        return fault("power", Code.ON_BATTERY, f"Runs on its battery{charge}. Plug it in.")
     return well("power", "No complaint." if state.under_voltage is False else "This machine does not report it.")
 
 
@@ -122,7 +122,7 @@ def check_temperature(examined: Examined) -> Finding:
     message = "Slowed down by heat." if state.celsius is None else f"{state.celsius:.0f} °C."
     if state.throttled or (state.celsius or 0) >= HOT_CELSIUS:
         advice = "It slows down: take it out of the sun, open its case, or give it a heat sink or a fan."
-        return fault("temperature", "overheated", f"{message} {advice}")
+        return fault("temperature", Code.OVERHEATED, f"{message} {advice}")
     return well("temperature", message)
 
 
@@ -147,7 +147,7 @@ def _answering(host: str, port: int) -> Finding:
     except (OSError, HTTPException) as why:
         return fault(
             "screen",
-            "screen_not_reachable",
+            Code.SCREEN_NOT_REACHABLE,
             f"The gate runs, but its screen at http://{host}:{port}/ does not answer ({type(why).__name__}). If it was"
             " started with --screen or --headless, this is no fault; else restart the gate.",
         )
@@ -170,9 +170,9 @@ def _free(host: str, port: int) -> Finding:
 def _not_free(host: str, port: int, why: OSError) -> Finding:
     if why.errno == errno.EADDRINUSE:
         message = f"Port {port} is taken{_by_whom(port)}. Stop that program, or set another screen_port in gate.toml."
-        return fault("screen", "port_taken", message)
+        return fault("screen", Code.PORT_TAKEN, message)
     message = f"The screen cannot listen at {host}, port {port}: {why.strerror}. Correct screen_host in gate.toml."
-    return fault("screen", "screen_address", message)
+    return fault("screen", Code.SCREEN_ADDRESS, message)
 
 
 def _by_whom(port: int) -> str:

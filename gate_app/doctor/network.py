@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import requests
 
-from gate_app.doctor.finding import Examined, Finding, fault, well
+from gate_app.doctor.finding import Code, Examined, Finding, fault, well
 from gate_app.installation.identity import load
 
 ANSWER_S: Final = 5.0
@@ -42,16 +42,16 @@ def _unanswered(server: str, why: requests.RequestException) -> Finding:
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return fault(
             "network",
-            "dns",
+            Code.DNS,
             f"The name {urlsplit(server).hostname} cannot be resolved. Check the cable or Wi-Fi; if other addresses"
             " work, the name server of this network is at fault: try another network.",
         )
     if certificate := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
-        return fault("network", "tls", f"{server} cannot prove that it is the server ({_tls_words(certificate)}).")
+        return fault("network", Code.TLS, f"{server} cannot prove that it is the server ({_tls_words(certificate)}).")
     if isinstance(why, requests.exceptions.SSLError):
-        return fault("network", "tls", f"{server} cannot be reached safely ({why}).")
+        return fault("network", Code.TLS, f"{server} cannot be reached safely ({why}).")
     advice = "Check the cable or Wi-Fi, then whether the server runs. Scanning continues offline."
-    return fault("network", "network_down", f"{server} does not answer ({type(why).__name__}). {advice}")
+    return fault("network", Code.NETWORK_DOWN, f"{server} does not answer ({type(why).__name__}). {advice}")
 
 
 def _causes(why: BaseException) -> list[BaseException]:
@@ -83,16 +83,16 @@ def _answered(server: str, answer: requests.Response) -> Finding:
     if status in _ELSEWHERE or (status == requests.codes.ok and not _is_ours(answer)):
         return fault(
             "network",
-            "captive_portal",
+            Code.CAPTIVE_PORTAL,
             f"Something else answers for {server}: this network wants a sign-in first. Open a browser on this machine"
             " and sign in, or use another network.",
         )
     if status in {401, 403, 407}:
-        return fault("network", "refused", f"{server} refuses (HTTP {status}): a proxy or firewall is in the way.")
+        return fault("network", Code.REFUSED, f"{server} refuses (HTTP {status}): a proxy or firewall is in the way.")
     if not answer.ok:
         return fault(
             "network",
-            "server_trouble",
+            Code.SERVER_TROUBLE,
             f"{server} is in trouble (HTTP {status}). Tell the organiser; scanning continues.",
         )
     return well("network", f"{server} answers (HTTP {status}).")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from gate_app.badges.sheet import drawing
-from gate_app.doctor.finding import Examined, Finding, fault, well
+from gate_app.doctor.finding import Code, Examined, Finding, fault, well
 from hardware.ports import DeviceError, PrinterError, PrinterFault
 from hardware.printers.opening import open_printer
 
@@ -18,7 +18,7 @@ def check_printer(examined: Examined) -> Finding:
     try:
         drawing()
     except DeviceError as why:
-        return fault("printer", "printer_libraries", str(why))
+        return fault("printer", Code.PRINTER_LIBRARIES, str(why))
     if holder := examined.home.holder():
         return well("printer", f"Not asked, because {holder} is using this gate: its screen shows faults.")
     try:
@@ -29,8 +29,8 @@ def check_printer(examined: Examined) -> Finding:
             printer.close()
     except PrinterError as why:
         other = why.kind is PrinterFault.OTHER
-        return fault("printer", "printer_fails" if other else f"printer_{why.kind}", str(why))
+        return fault("printer", Code.PRINTER_FAILS if other else Code(f"printer_{why.kind}"), str(why))
     except DeviceError as why:
-        return fault("printer", "printer_settings", str(why))
+        return fault("printer", Code.PRINTER_SETTINGS, str(why))
     heard = "" if settings.answers else " It never says how it is: print one with gatehouse-gate print --test."
     return well("printer", f"{settings.kind} at {settings.at}: ready.{heard}")

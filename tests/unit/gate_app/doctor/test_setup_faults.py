@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from gate_app.installation.home import Home
 from gate_app.journal.forks import note_twin
 from hardware.machine import MachineState
 from tests.gate_builders import GateAtHome, a_code, a_gate
-from tests.unit.gate_app.doctor.test_faults import found, gate, host_of, no_news, settings
+from tests.unit.gate_app.doctor.test_faults import as_somebody_else, found, gate, host_of, no_news, reader, settings
 
 __all__ = ["gate"]
 
@@ -21,6 +22,58 @@ __all__ = ["gate"]
 def test_a_folder_without_a_gate(gate: GateAtHome, tmp_path: Path) -> None:
     told = {each.part: each.code for each in findings(Home(tmp_path / "nothing"), host_of(gate), no_news)}
     assert (told["disk"], told["ready"], told["tickets"]) == ("no_home", "not_used", "no_tickets")
+
+
+def test_a_folder_of_another_user(gate: GateAtHome, tmp_path: Path) -> None:
+    (tmp_path / "seen").mkdir()
+    gate.folder.chmod(0o000)
+    try:
+        with as_somebody_else(tmp_path / "seen"):
+            told = [(each.part, each.code) for each in findings(Home(gate.folder), host_of(gate), no_news)]
+    finally:
+        gate.folder.chmod(0o700)
+    assert told == [("home", "home_unreadable")], "of what it may not read it says nothing else"
+
+
+def test_settings_with_a_mistake(gate: GateAtHome) -> None:
+    settings(gate, "screen_prot = 8200")
+    told = found(gate, "settings")
+    assert (told.code, "screen_prot" in told.message) == ("settings", True)
+    assert found(gate, "tickets").ok, "the rest is examined all the same"
+
+
+def test_an_identity_that_a_card_has_damaged(gate: GateAtHome) -> None:
+    Home(gate.folder).identity.write_bytes(b"a card that forgets")
+    told = found(gate, "enrolment")
+    assert (told.code, bool(told.message)) == ("unknown", True)
+    assert found(gate, "journal").ok, "the rest is examined all the same"
+
+
+def test_a_machine_that_could_let_nobody_in(tmp_path: Path) -> None:
+    gate = GateAtHome(Home(tmp_path / "home").ready().folder)
+    told = found(gate, "ready")
+    assert (told.code, "not enrolled" in told.message) == ("not_ready", True)
+    gate.context.close()
+
+
+def test_a_machine_without_what_reads_pictures(gate: GateAtHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zxingcpp", None)
+    assert found(gate, "camera").ok, "a gate with a scanner needs no library for cameras"
+    settings(gate, reader("camera", "/dev/video7"))
+    told = found(gate, "camera")
+    assert (told.code, "requirements/camera.txt" in told.message) == ("camera_libraries", True)
+
+
+def test_a_gate_whose_first_camera_is_not_plugged_in(
+    gate: GateAtHome, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("gate_app.doctor.devices.DEVICES", tmp_path)
+    assert found(gate, "camera").ok, "none is wanted"
+    settings(gate, reader("camera", ""))
+    told = found(gate, "camera")
+    assert (told.code, "Plug one in" in told.message) == ("camera_missing", True)
+    (tmp_path / "video0").touch()
+    assert found(gate, "camera").ok
 
 
 def test_a_machine_on_its_battery(gate: GateAtHome) -> None:
