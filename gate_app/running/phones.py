@@ -35,7 +35,7 @@ def open_phones(
         options = ScanOptions(direction or None)
         serve(reader, options=options, stop=over, words=lambda _fault: say("phone.away", name=reader.name))
 
-    phones = Phones(screens, opened, served, feed.fault, feed.open_lane)
+    phones = Phones(screens, opened, served, feed.fault, lack=feed.lack, begin=feed.open_lane)
     cleanup.callback(phones.close)
     return phones
 

@@ -13,6 +13,7 @@ How to use it:
     feed.hint(hint)            # what the guest at the camera can do (devices.open_reader's on_hint)
     feed.open_lane(reader)     # verdicts of this reader are for its own screen alone: `views(stop, lane=reader)`
     feed.fault(device, text)   # a device failed; `None` as text: it works again
+    feed.lack(device, text)    # likewise of something without which nobody can be read: the gate is not ready
 
 Every call returns at once and may come from any thread. A slow screen misses nothing it needs: it is given the newest
 state, which carries the last ten scans.
@@ -73,9 +74,9 @@ class Feed:
         self._monotonic_ns = monotonic_ns
         self._stuck_after_ns = stuck_after_s * 1e9
         self._heard_ns = monotonic_ns()
-        self._changed = threading.Condition()
+        self._changed = threading.Condition()  # of a lock that the same thread may take again
         self._faults: dict[str, str] = {}
-        self._starting = ""
+        self._starting = self._lacking = ""
         self._note, self._note_until = "", 0
         self._status: JsonObject = {}
         self._zone: tzinfo = UTC
@@ -116,6 +117,12 @@ class Feed:
             else:
                 self._faults[device] = happened
             self._tell()
+
+    def lack(self, device: str, what: str | None) -> None:
+        """Records a fault that leaves nothing to read guests' codes: the gate is not ready until it ends with None."""
+        with self._changed:
+            self._lacking = what or ""
+            self.fault(device, what)
 
     def starting(self, doing: str) -> None:
         """Shows what a gate that is starting does or waits for; with nothing to say it has started."""
@@ -213,7 +220,7 @@ class Feed:
     def _condition(self) -> Condition:
         now = condition(self._status, self._faults)
         note = self._note if self._monotonic_ns() < self._note_until else ""
-        why = self._starting or note
+        why = self._starting or note or (self._lacking if now.ready else "")
         return not_yet(now, why) if why else now
 
     def _after(self, seen: int, stop: threading.Event, timeout_s: float, lane: str) -> View:

@@ -53,13 +53,16 @@ class Phones:
         open_reader: OpenReader,
         serve: Serve,
         tell: Tell,
+        *,
+        lack: Tell,
         begin: Callable[[str], None] = lambda _name: None,
     ) -> None:
-        """`begin` is told of each reader before it reads anything."""
+        """`lack` hears that nobody reads before the first telephone comes; `begin` of each reader before it reads."""
         self._screens = screens
         self._open_reader = open_reader
         self._serve = serve
         self._tell = tell
+        self._lack = lack
         self._begins = begin
         self.open_way: Callable[[], SecureWay] | None = None
         """Opens the encrypted way to the pages; None where a gate has no pages."""
@@ -115,7 +118,7 @@ class Phones:
             for number in paired.keys() - self._lanes.keys():
                 if len(self._lanes) < MOST_PHONES:
                     self._begin(paired[number])
-        self._tell(ANY_PHONE, say("phone.none_yet") if self._awaited and not self._lanes else None)
+        self._lack(ANY_PHONE, say("phone.none_yet") if self._awaited and not self._lanes else None)
 
     def close(self) -> None:
         """Ends all lanes; the telephones stay paired."""

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,21 @@ def home(tmp_path: Path) -> Path:
     return gate.folder
 
 
-@pytest.fixture
-def gate(home: Path) -> Iterator[str]:
+@contextmanager
+def running(home: Path, *readers: str) -> Iterator[str]:
     """The address of a running gate's screen."""
-    command = [sys.executable, "-m", "gate_app", "run", *READERS, "--screen", "0", "--home", str(home)]
+    command = [sys.executable, "-m", "gate_app", "run", *readers, "--screen", "0", "--home", str(home)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         yield wait_for_line(process, "The gate's screen").split()[-1]
         process.terminate()
         assert process.wait(TIMEOUT_S) == 0
+
+
+@pytest.fixture
+def gate(home: Path) -> Iterator[str]:
+    """A gate with a scanner, which telephones join."""
+    with running(home, *READERS) as address:
+        yield address
 
 
 def film(file: Path, *tickets: int) -> Path:
@@ -208,6 +216,37 @@ def test_a_supervisors_screen_shows_the_code_and_ends_the_reader(
     line_of_it = browser_page.locator("#screens li", has_text="phone 1 side door")
     line_of_it.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("This telephone is no reader of this gate")).to_be_visible()
+
+
+PAIR_ONE = {
+    "en": "Pair one on a supervisor's screen",
+    "de": "Koppeln Sie eines am Bildschirm einer Aufsicht",
+    "fr": "Associez-en un sur l’écran d’un superviseur",
+    "af": "Koppel een op ’n toesighouer se skerm",
+}
+
+
+def test_a_gate_of_telephones_alone_is_not_ready_before_the_first(
+    home: Path, phone: Callable[..., Page], browser_page: Page
+) -> None:
+    with running(home, "--reader", "phone") as kiosk:
+        browser_page.set_viewport_size({"width": 480, "height": 320})
+        browser_page.goto(kiosk)
+        expect(browser_page.locator("h1")).to_have_text("Not ready")
+        for language, words in PAIR_ONE.items():
+            browser_page.goto(f"{kiosk}?lang={language}")
+            expect(browser_page.locator("#message")).to_contain_text(words)
+            expect(browser_page.locator("#message")).to_contain_text("gatehouse-gate pair reader")
+            browser_page.wait_for_function(FITS)
+            keep_screenshot(browser_page, f"gate-phone-missing-{language}")
+        browser_page.goto(f"{kiosk}?lang=en")
+        page = phone()
+        page.goto(paired(home)["link"])
+        page.get_by_role("button", name="Take photographs").click()
+        expect(browser_page.locator("h1")).to_have_text("Ready")
+        number = json.loads(typed(home, "screens").stdout.splitlines()[0])["id"]
+        typed(home, "screens", "--remove", number)
+        expect(browser_page.locator("h1")).to_have_text("Not ready")
 
 
 def test_quiet_mode_silences_the_telephone_and_outlasts_it(

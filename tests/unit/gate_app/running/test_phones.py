@@ -10,6 +10,7 @@ from typing import Any
 import cv2
 import pytest
 
+from gate_app.display.view import for_guests
 from gate_app.indicators import Indicators
 from gate_app.running.phones import open_phones
 from gate_app.running.run import LampAndScreen, _serve
@@ -21,6 +22,7 @@ from gate_app.screen.server import ScreenServer
 from gate_app.supervision.desk import Desk
 from gate_app.supervision.phones import MOST_PHONES, SecureWay
 from gate_app.supervision.screens import LINK_MS, OWNER, READER_MS, Role, Screen
+from gate_app.words import say
 from hardware.devices import open_typed_page
 from hardware.fakes import FakeBarrier, FakeIndicator
 from hardware.ports import Signal
@@ -235,18 +237,29 @@ def test_it_is_paired_after_a_restart_of_the_gate(door: Door) -> None:
 
 
 def test_a_gate_that_has_no_other_reader_says_until_one_comes_that_nobody_reads(door: Door) -> None:
-    def missing() -> list[str]:
-        return [words for words in door.feed.view().condition.warnings if "No telephone" in words]
+    def shown() -> tuple[bool, str, int]:
+        """Whether every screen calls it ready, why not, and how many warnings of it staff see."""
+        now = for_guests(door.feed.view()).condition
+        return now.ready, now.why, sum("No telephone" in each for each in door.feed.view().condition.warnings)
 
+    missing = (False, say("phone.none_yet"), 1)
     door.phones.begin(awaited=False)
-    assert missing() == [], "it has a reader of its own"
+    assert shown() == (True, "", 0), "it has a reader of its own"
     door.phones.begin(awaited=True)
-    assert len(missing()) == 1
+    assert shown() == missing
     browser = door.paired()
-    assert missing() == []
+    assert shown() == (True, "", 0)
     assert door.scan(browser, a_code(1)).reader == "phone 1"
     door.desk.perform("unpair", {"screen": door.readers()[0]["id"]}, OWNER)
-    assert len(missing()) == 1
+    assert shown() == missing
+
+
+def test_what_is_missing_first_is_said_first(door: Door) -> None:
+    door.phones.begin(awaited=True)
+    door.feed.status({"ready": False, "not_ready": "This device is not enrolled"})
+    assert door.feed.view().condition.why == "This device is not enrolled"
+    door.feed.status({"ready": True})
+    assert door.feed.view().condition.why == say("phone.none_yet")
 
 
 def test_an_exit_is_an_exit_whatever_the_gate_is(door: Door) -> None:
