@@ -29,13 +29,17 @@ from shared.errors import NotFound, StorageError, Unreadable
 
 
 def take_identity(context: GateContext, got: Enrolled) -> None:
-    """Makes this home the enrolled device. The journal stays; the new device's entries begin a branch of their own."""
-    keep(context.home.identity, got.identity)
-    context.database.put(REVOKED, "")
-    context.sync_state.revoked = False
+    """Makes this home the enrolled device. The journal stays; the new device's entries begin a branch of their own.
+
+    The identity is kept last: if the power is cut before, the old device asks for its own again; with a new identity
+    it must never hold rows of another organisation, or be shut out for what the old one was.
+    """
     if context.identity is not None and context.identity.organisation != got.identity.organisation:
         context.roster.wipe()
     context.assignments.assign([assignment_of(assignment) for assignment in got.events])
+    context.database.put(REVOKED, "")
+    keep(context.home.identity, got.identity)
+    context.sync_state.revoked = False
     context.identity = got.identity
     Journal(context.database, got.identity.device_number, context.host.entropy)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 
 from gate_app import reading_home
 from gate_app.app import http_transport
@@ -12,8 +12,10 @@ from gate_app.command_line.commands import enrolled_line
 from gate_app.enrolment import Enrolled
 from gate_app.enrolment import enrol as enrol_at
 from gate_app.gate_context import GateContext
+from gate_app.installation.config import Config
 from gate_app.screen.feed import Feed
 from gate_app.supervision.fields import Answer
+from gate_app.sync.client import Transport
 from gate_app.words import say
 from shared.errors import Conflict, GatehouseError
 from shared.wire.enrolment import is_offer, offered
@@ -22,11 +24,18 @@ from shared.wire.enrolment import is_offer, offered
 class Enrolling:
     """Waits for an enrolment code as long as this gate belongs to nobody."""
 
-    def __init__(self, context: GateContext, feed: Feed, finished: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        context: GateContext,
+        feed: Feed,
+        finished: Callable[[str], None],
+        connect: Callable[[Config], AbstractContextManager[Transport]] = lambda config: closing(http_transport(config)),
+    ) -> None:
         """`finished` is called once with what the screen says then; everything must be opened again."""
         self._context = context
         self._feed = feed
         self._finished = finished
+        self._connect = connect
         self._one_at_a_time = threading.Lock()
 
     @property
@@ -68,7 +77,7 @@ class Enrolling:
 
     def _enrol(self, url: str, code: str, name: str) -> Enrolled:
         context = self._context
-        with closing(http_transport(context.config)) as transport:
+        with self._connect(context.config) as transport:
             got = enrol_at(url, code, transport, context.host.entropy, name=name, software=context.host.software)
         reading_home.take_identity(context, got)
         self._finished(say("enrolling.done", organisation=got.identity.organisation_name, check=got.check))

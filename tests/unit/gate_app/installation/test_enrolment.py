@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gate_app import reading_home
 from gate_app.enrolment import Enrolled, enrol, server_address
+from gate_app.gate_context import REVOKED
+from gate_app.installation.assignments import AssignmentStore
+from gate_app.journal.journal import Journal
 from gate_app.reading_home import take_identity
+from gate_app.snapshots.roster import Roster
+from gate_app.storage.database import Database
 from gate_app.sync.client import HttpRequest, HttpResponse
 from shared.errors import GatehouseError, InvalidRequest, Unreadable, Untrusted
 from shared.wire import enrolment, protocol
@@ -155,3 +162,43 @@ def test_enrolling_with_another_organisation_forgets_the_first_ones_rows(tmp_pat
     gate.context.close()
     gate.switch_on()
     assert gate.scan(a_code(1))["reason"] == "gate_not_ready"
+
+
+class PowerCutError(BaseException):
+    """The machine stands still; nothing catches this."""
+
+
+@pytest.mark.parametrize("then", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "step",
+    [(Roster, "wipe"), (AssignmentStore, "assign"), (Database, "put"), (reading_home, "keep"), (Journal, "__init__")],
+    ids=lambda step: step[1],
+)
+def test_a_power_cut_leaves_no_device_with_what_another_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: tuple[Any, str], then: bool
+) -> None:
+    """It was a device of one organisation that was shut out, and becomes one of another."""
+    gate = a_gate(tmp_path)
+    gate.context.database.put(REVOKED, "lost")
+    got, done = enrolled(FakeServer(organisation="org-2", device=99)), getattr(*step)
+
+    def cut(*arguments: Any) -> None:
+        if then:
+            done(*arguments)
+        raise PowerCutError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(*step, cut)
+        with pytest.raises(PowerCutError):
+            take_identity(gate.context, got)
+    gate.context.close()
+    gate.switch_on()
+    if gate.context.identity == got.identity:
+        assert (gate.context.roster.snapshots, gate.context.sync_state.revoked) == ({}, False)
+        assert gate.context.assignments.by_event.keys() == {7}
+    else:
+        take_identity(gate.context, got)
+        gate.context.close()
+        gate.switch_on()
+    assert (gate.context.identity, gate.context.roster.snapshots) == (got.identity, {})
+    gate.context.close()
