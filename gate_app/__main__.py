@@ -123,17 +123,17 @@ def scan(  # noqa: PLR0917 - options, which typer passes by name
     home: HomeOption = None,
 ) -> None:
     """Scan codes and print one JSON line for each."""
+    command = commands.ScanCommand(
+        direction.value if direction else None,
+        mode.value if mode else None,
+        gate,
+        clean(reader, 40) or "terminal",
+        by_hand,
+        commands.parse_time(at) if at else None,
+        override_pin,
+        override_reason,
+    )
     with open_context(home, "scan") as context:
-        command = commands.ScanCommand(
-            direction.value if direction else None,
-            mode.value if mode else None,
-            gate,
-            clean(reader, 40) or "terminal",
-            by_hand,
-            commands.parse_time(at) if at else None,
-            override_pin,
-            override_reason,
-        )
         if not commands.scan(context, commands.codes_of(codes), command):
             raise typer.Exit(1)
 

@@ -136,6 +136,8 @@ def party(
     home: HomeOption = None,
 ) -> None:
     """Show the tickets of the party that the running gate lists, or let all or some of them in."""
+    if sum((everybody, bool(only), nobody)) > 1:
+        raise typer.BadParameter("choose one of --all, --only and --nobody")
     gate = require_running(home_at(home))
     listed = gate.ask("party-listed")["party"]
     if nobody:
@@ -166,7 +168,11 @@ def screens(
 ) -> None:
     """List the paired screens of the running gate, or end one."""
     gate = require_running(home_at(home))
-    answer = gate.ask("unpair", screen=remove) if remove else gate.ask("paired")
+    answer = gate.ask("paired")
+    if remove:
+        if remove not in {screen["id"] for screen in answer["screens"]}:
+            raise NotFound(f"There is no screen {remove}. List them with: gatehouse-gate screens.")
+        answer = gate.ask("unpair", screen=remove)
     for screen in answer["screens"]:
         print_json({name: screen[name] for name in ("id", "role", "name", "paired_at", "until")})
 
@@ -197,8 +203,8 @@ def set_time(
     home: HomeOption = None,
 ) -> None:
     """Set the clock of a gate that cannot reach the server. Asks for a supervisor's PIN."""
+    true = commands.parse_time(now)
     with open_context(home, "set-time") as context:
-        true = commands.parse_time(now)
         context.supervisor_actions().require_plausible(true)
         by = context.supervisors.require(commands.read_pin(pin), context.roster, context.time.now().at)
         clock = clock_status(context.supervisor_actions().set_clock(true, by))

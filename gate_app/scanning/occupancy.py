@@ -37,7 +37,7 @@ class Correction:
     zone: int
 
     def counts(self, event: EventRow, now: int) -> bool:
-        """Whether it still does: it ends with the event day, and when the house is emptied, as entries do."""
+        """Whether it still does: it ends with the event day, and when the venue is emptied, as entries do."""
         start, until = span_of_today(event.days, now)
         today = not event.cutover_empties or start <= self.at < until
         return today and (event.counts_from is None or self.at >= event.counts_from)
@@ -60,7 +60,16 @@ class Occupancy:
     @property
     def count(self) -> int:
         """How many are inside, as far as was scanned or counted."""
-        return max(0, len(self.inside) + sum(one.change for one in self.corrections))
+        return max(0, self._balance)
+
+    @property
+    def below(self) -> int:
+        """How many more were taken away than are known to be inside: so many may come in before the count rises."""
+        return max(0, -self._balance)
+
+    @property
+    def _balance(self) -> int:
+        return len(self.inside) + sum(one.change for one in self.corrections)
 
     def correct(self, correction: Correction, event: EventRow, now: int) -> None:
         """Takes a supervisor's count into account."""

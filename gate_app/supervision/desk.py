@@ -197,8 +197,9 @@ class Desk:
         zone = self._zone(event, fields.get("zone"))
         by = self.supervisor(fields)
         entry = self.actions.correct_count(event, change, zone, why, by)
-        inside = self.gathering.occupancy(self.roster.snapshots[event], self.time.now().at).count
-        return done(entry, say("desk.corrected", change=f"{change:+d}", n=inside, by=by.name))
+        now = self.gathering.occupancy(self.roster.snapshots[event], self.time.now().at)
+        what = "desk.corrected_below" if now.below else "desk.corrected"
+        return done(entry, say(what, change=f"{change:+d}", n=now.count, below=now.below, by=by.name))
 
     def train(self, fields: Fields, _screen: Screen) -> Answer:
         """Makes every scan a test, or ends that."""

@@ -11,7 +11,7 @@ from shared.words.wording import LANGUAGES, wording
 
 MOST = 20
 LEAST_LETTERS = 2
-"""Shorter texts would name half the house."""
+"""Shorter texts would name half the venue."""
 
 
 def search(snapshot: EventSnapshot, typed: str, *, names: bool) -> list[TicketRow]:

@@ -72,6 +72,8 @@ def test_a_wrong_pin_and_an_unknown_gate_are_one_line(home: Path) -> None:
         (("stand", "Z"), f"{PIN}\n", "There is no gate Z", 1),
         (("annul", "999"), f"{PIN}\n", "not an admission", 1),
         (("empty-house", "--event", "99"), f"{PIN}\n", "Name the event", 2),
+        (("screens", "--remove", "lost"), "", "There is no screen lost", 1),
+        (("party",), "", "This list is over", 1),
     ):
         done = typed(home, *arguments, stdin=stdin)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (status, "", 1), done.stderr

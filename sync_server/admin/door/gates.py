@@ -63,7 +63,7 @@ def _ticked(name: str) -> set[int]:
 @bp.post("/events/<event_id>/zones")
 @page(Action.EDIT_EVENTS)
 def add_zone(event_id: str) -> Page:
-    """Add a zone: a part of the house that some tickets are for, and others are not."""
+    """Add a zone: a part of the venue that some tickets are for, and others are not."""
     values = {
         "name": forms.text_or_none("name", 100),
         "kind": forms.text("kind", 30),

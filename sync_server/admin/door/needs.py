@@ -20,7 +20,7 @@ NEARLY_FULL: Final = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that somebody must do at a gate, or at the whole house: its words by key and values."""
+    """One thing that somebody must do at a gate, or at the whole venue: its words by key and values."""
 
     key: str
     gate: str = ""

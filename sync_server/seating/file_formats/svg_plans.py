@@ -119,7 +119,7 @@ class _Drawing:
         point = self._centre(attributes, scope.matrix)
         faces = self._zone(scope) if scope.attributes.get("data-zone") else self
         if faces is not None and faces.focus is not None:
-            self.mistakes.add(f"{self._place()}, data-focus", "is given twice for one zone, or for the whole house")
+            self.mistakes.add(f"{self._place()}, data-focus", "is given twice for one zone, or for the whole layout")
         elif faces is not None:
             faces.focus = point
 

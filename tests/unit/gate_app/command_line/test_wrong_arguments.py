@@ -6,7 +6,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from gate_app.__main__ import app
+from gate_app.installation.home import Home
 from shared.release import DISTRIBUTION
 from tests.gate_builders import PIN
 from tests.gate_commands import Type
@@ -57,6 +60,33 @@ def test_a_value_that_cannot_be_right_is_one_line_and_status_2(type_: Type, argu
     said = type_(*arguments)
     assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
     assert PIN not in said.err
+
+
+@pytest.mark.parametrize("arguments", [("scan", "--at", "yesterday", "X"), ("set-time", "noon")])
+def test_a_wrong_value_is_said_before_what_else_is_in_the_way(
+    type_: Type, home: Path, arguments: tuple[str, ...]
+) -> None:
+    with Home(home).held("run"):
+        said = type_(*arguments)
+    assert (said.status, "is not a time" in said.err, len(said.err.strip().splitlines())) == (2, True, 1)
+
+
+@pytest.mark.parametrize("how", [("--all", "--nobody"), ("--all", "--only", "N-1"), ("--only", "N-1", "--nobody")])
+def test_a_party_is_let_in_or_not(type_: Type, how: tuple[str, ...]) -> None:
+    said = type_("party", *how)
+    assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
+
+
+COMMANDS = sorted(get_command(app).commands)  # type: ignore[attr-defined]  # the app is a group of commands
+TAKE_MANY = {"scan", "decode"}
+MISTAKES = [(command, "--no-such-option") for command in COMMANDS]
+MISTAKES += [(command, *("surplus",) * 9) for command in COMMANDS if command not in TAKE_MANY]
+
+
+@pytest.mark.parametrize("arguments", MISTAKES, ids=lambda arguments: " ".join(arguments[:2]))
+def test_every_command_says_a_mistake_in_one_line(type_: Type, arguments: tuple[str, ...]) -> None:
+    said = type_(*arguments, at=None)
+    assert (said.status, said.out, len(said.err.strip().splitlines())) == (2, "", 1)
 
 
 def test_without_a_command_it_prints_its_help(type_: Type) -> None:

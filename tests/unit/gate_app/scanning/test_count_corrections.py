@@ -66,9 +66,16 @@ def test_it_ends_when_the_house_is_emptied_and_with_the_day(gate: GateAtHome) ->
     assert inside(gate) == 0
 
 
-def test_fewer_than_nobody_is_nobody(gate: GateAtHome) -> None:
-    correct(gate, -7)
-    assert inside(gate) == 0
+def test_fewer_than_nobody_is_nobody_and_that_is_said(gate: GateAtHome) -> None:
+    """An exit without a network takes away guests whom it never saw come in; so does a slip of the finger."""
+    gate.scan(a_code(1))
+    assert "-1 by Sam: 0 inside." in correct(gate, -1)["message"]
+    said = correct(gate, -7)["message"]
+    assert (inside(gate), "the next 7 who come in" in said, "correct it by +7" in said) == (0, True, True)
+    assert "the next 5 who" in correct(gate, 2)["message"]
+    assert "+5 by Sam: 0 inside." in correct(gate, 5)["message"]
+    correct(gate, 1)
+    assert inside(gate) == 1
 
 
 @pytest.mark.parametrize(
