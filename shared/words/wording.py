@@ -54,7 +54,11 @@ def _plural(language: str, n: float) -> str:
 @cache
 def read_texts(folder: Path, language: str) -> Mapping[str, Text]:
     """The texts of this folder in this language; read once."""
-    content = tomllib.loads((folder / f"{language}.toml").read_text(encoding="utf-8"))
+    file = folder / f"{language}.toml"
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as why:
+        raise ValueError(f"{file}: {why}") from why
     return dict(_flattened(content, ""))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -55,7 +54,7 @@ def found(path: str) -> list[Path]:
     if (ROOT / path).is_dir():
         return [file for file in files() if Path(path) in file.parents]
     pattern = PLACEHOLDER.sub("*", path)
-    return [file for file in files() if fnmatch(str(file), pattern)]
+    return [file for file in files() if file.match(pattern) and len(file.parts) == len(Path(path).parts)]
 
 
 def names(text: str) -> list[str]:

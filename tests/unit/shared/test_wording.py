@@ -67,3 +67,9 @@ def test_no_verdict_keeps_an_english_word(language: str) -> None:
 def test_a_language_that_is_not_there_is_a_mistake_of_the_program(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         wording(tmp_path, "en")
+
+
+def test_texts_that_cannot_be_read_name_their_file(tmp_path: Path) -> None:
+    (tmp_path / "en.toml").write_text("[keys]\n[keys]\n")
+    with pytest.raises(ValueError, match=r"en\.toml: Cannot declare"):
+        wording(tmp_path, "en")
