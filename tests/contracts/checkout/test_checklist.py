@@ -176,6 +176,7 @@ def test_a_sale_begins_and_ends_by_its_window(app_server: AppServer) -> None:
         ({"currency": "eur"}, "currency"),
         ({"currency": "JPY"}, "currency"),  # ¥35 on the page would be ¥3,500 at Stripe
         ({"currency": "KWD"}, "currency"),
+        ({"currency": "X" * 3}, "currency"),  # by ISO 4217: no currency
         ({"min_per_order": 3, "max_per_order": 2}, "min_per_order"),
         ({"sale_start_at": EVENING + HOUR, "sale_end_at": EVENING + HOUR}, "sale_end_at"),
     ],
