@@ -37,11 +37,12 @@ class Message(StrEnum):
     OTHER_SEAT = "other_seat"
     DATE_OFFERED = "date_offered"
     WAITING_OFFER = "waiting_offer"
+    WAITING_TWICE = "waiting_twice"
 
 
 TRANSFER_PICTURE: Final = "transfer-code"
 _OF_TRANSFERS: Final = ("due", "due_at", "account_holder", "iban", "bic", "reference")
-OPTIONAL: Final = frozenset({Message.WAITING_OFFER})
+OPTIONAL: Final = frozenset({Message.WAITING_OFFER, Message.WAITING_TWICE})
 """Not about a ticket that one has: whoever wants no more of them says so with one click."""
 
 

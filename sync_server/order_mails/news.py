@@ -22,7 +22,7 @@ from sync_server.events import queries as events
 from sync_server.order_mails import posting
 from sync_server.order_mails.messages import Message as Said
 from sync_server.order_mails.models import EventNewsRow
-from sync_server.order_mails.offers import Offer, post_offer
+from sync_server.order_mails.offers import ToWaiting, post_to_waiting
 from sync_server.order_mails.posting import Told
 from sync_server.outbox.catalogue import FACTS, kind_of
 from sync_server.plumbing.due import due_if_any, organisations_due
@@ -115,9 +115,19 @@ class BuyerNews:
             return
         slug = accounts.organisation(session, where).slug
         link = links.url(self._parts, slug, where, party)
-        key, ends_at = EventKey(where, recipient.event_id), int(fact.payload["ends_at"])
-        offer = Offer(key, recipient.email, recipient.locale, "", recipient.size, ends_at, link)
-        post_offer(self._parts, session, offer, context)
+        ends_at = fact.payload.get("ends_at")
+        moments = {"since": recipient.joined_at} | ({} if ends_at is None else {"until": int(ends_at)})
+        written = ToWaiting(
+            Said(kind_of(fact.name).buyers),
+            EventKey(where, recipient.event_id),
+            recipient.email,
+            recipient.locale,
+            recipient.size,
+            moments,
+            moments.get("until", context.now + posting.KEPT_TRYING_MS),
+            link,
+        )
+        post_to_waiting(self._parts, session, written, context)
 
     def _go_on(self, session: Session, context: ActionContext) -> object:
         row = _next(session)

@@ -1,7 +1,8 @@
-"""Writes to who waits for places: an offer, which is not about a ticket that they have."""
+"""Writes to who waits for places: of an offer, or that they wait already; neither is about a ticket that they have."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -19,35 +20,31 @@ from sync_server.plumbing.requests.principals import ActionContext
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """Places that are kept for somebody for a while."""
+class ToWaiting:
+    """What is written to somebody who waits for so many places."""
 
+    message: Message
     event: EventKey
     address: str
     locale: str
-    name: str
     places: int
-    until: Millis
+    moments: Mapping[str, Millis]  # by their names in the words
+    ends_at: Millis  # afterwards it is not sent any more
     link: str
 
 
-def post_offer(parts: Parts, session: Session, offer: Offer, context: ActionContext) -> bool:
-    """Write of places that are kept; False where they want no offers, or no mail is set up."""
-    where = offer.event.organisation_id
-    if parts.config.mail_url is None or opting_out.is_opted_out(session, parts.sealer, where, offer.address):
+def post_to_waiting(parts: Parts, session: Session, written: ToWaiting, context: ActionContext) -> bool:
+    """Write to them; False where they want no such mails, or no mail is set up."""
+    where = written.event.organisation_id
+    if parts.config.mail_url is None or opting_out.is_opted_out(session, parts.sealer, where, written.address):
         return False
-    reader = Reader.of(session, offer.event, offer.locale)
+    reader = Reader.of(session, written.event, written.locale)
     slug = accounts.organisation(session, where).slug
-    unsubscribe = opting_out.link_for(parts, where, slug, offer.address)
-    values = reader.event_values() | {
-        "name": offer.name,
-        "number": "",
-        "total": "",
-        "places": str(offer.places),
-        "until": reader.moment(offer.until),
-        "link": offer.link,
-    }
-    written = messages.write(Message.WAITING_OFFER, reader.language, values, unsubscribe_link=unsubscribe)
-    letter = Letter(messages.TEMPLATE, offer.address, written.values(), reader.language, unsubscribe=unsubscribe)
-    mail.post(session, letter, parts.sealer, context, ends_at=offer.until, organisation_id=where)
+    unsubscribe = opting_out.link_for(parts, where, slug, written.address)
+    nothing = dict.fromkeys(("name", "number", "total"), "")
+    moments = {name: reader.moment(at) for name, at in written.moments.items()}
+    values = reader.event_values() | nothing | moments | {"places": str(written.places), "link": written.link}
+    words = messages.write(written.message, reader.language, values, unsubscribe_link=unsubscribe)
+    letter = Letter(messages.TEMPLATE, written.address, words.values(), reader.language, unsubscribe=unsubscribe)
+    mail.post(session, letter, parts.sealer, context, ends_at=written.ends_at, organisation_id=where)
     return True

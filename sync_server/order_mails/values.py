@@ -110,5 +110,6 @@ def sample_values(parts: Parts, session: Session, reader: Reader, currency: str)
         "keep_until": reader.moment(soon),
         "places": "2",
         "until": reader.moment(soon),
+        "since": reader.moment(parts.clock()),
         "link": f"{parts.config.base_url.rstrip('/')}/o/{slug}/orders/…{SAMPLE_LINK}",
     }

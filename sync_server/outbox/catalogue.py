@@ -334,6 +334,7 @@ FACTS: Final[Mapping[str, FactKind]] = {
     ),
     "order_expired": _order("An order was not paid in time; its seats are free.", "order_expired", "bad"),
     "waiting_joined": _party("A party joined the waiting list of an event."),
+    "waiting_joined_again": _party("The address of a party on the list was entered again; it stands.", "waiting_twice"),
     "waiting_offered": _party(
         "Places that came back are held for a party that waits, until the offer ends.",
         "waiting_offer",

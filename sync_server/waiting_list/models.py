@@ -11,7 +11,6 @@ from shared.clock import Millis
 from sync_server.plumbing.sql.tables import Base, Uuid, references
 
 _DUE = text("due_at IS NOT NULL")
-_HERE = text("state IN ('waiting', 'offered')")
 _OPEN = text("state = 'open'")
 
 
@@ -63,16 +62,6 @@ class WaitingPartyRow(Base):
         CheckConstraint("size > 0", name="somebody"),
         CheckConstraint("state IN ('waiting', 'offered', 'taken', 'lapsed', 'left', 'ended')", name="state_known"),
         Index("uq_waiting_parties_seq", "organisation_id", "event_id", "seq", unique=True),
-        # Nobody waits twice under one address.
-        Index(
-            "uq_waiting_parties_email",
-            "organisation_id",
-            "event_id",
-            "email",
-            unique=True,
-            sqlite_where=_HERE,
-            postgresql_where=_HERE,
-        ),
         Index("ix_waiting_parties_state", "organisation_id", "event_id", "state", "seq"),
         Index("ix_waiting_parties_email", "organisation_id", "email"),
     )

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session, aliased
 
 from shared.clock import Millis
 from shared.errors import NotFound
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
 from sync_server.waiting_list.models import WaitingListRow, WaitingOfferRow, WaitingPartyRow
-from sync_server.waiting_list.rules import OfferState, PartyState, Waiting, Wish
+from sync_server.waiting_list.rules import STANDING, OfferState, PartyState, Waiting, Wish
 
 Party = WaitingPartyRow
 Offer = WaitingOfferRow
@@ -22,12 +22,13 @@ Offer = WaitingOfferRow
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """To whom a mail about an offer goes."""
+    """To whom a mail about a party goes."""
 
     email: str
     locale: str
     event_id: str
     size: int
+    joined_at: Millis
 
 
 def waiting_list(session: Session, event: EventKey, *, lock: bool = False) -> WaitingListRow | None:
@@ -55,15 +56,16 @@ def no_such_party() -> NotFound:
 
 
 def recipient(session: Session, organisation_id: str, party_id: str) -> Recipient:
-    """Who is told about an offer to a party."""
+    """Who is told about a party."""
     row = party(session, organisation_id, party_id)
-    return Recipient(row.email, row.locale, row.event_id, row.size)
+    return Recipient(row.email, row.locale, row.event_id, row.size, row.joined_at)
 
 
 def in_turn(session: Session, event: EventKey) -> list[Waiting]:
-    """The parties that wait, the first one first."""
-    here = event.of(Party), Party.state == PartyState.WAITING.value
-    rows = session.scalars(select(Party).where(*here).order_by(Party.seq))
+    """The parties that wait, the first one first; of one address only the first that is on the list."""
+    before, here = aliased(Party), (event.of(Party), Party.state == PartyState.WAITING.value)
+    same = event.of(before), before.email == Party.email, before.seq < Party.seq, before.state.in_(STANDING)
+    rows = session.scalars(select(Party).where(*here, ~exists().where(*same)).order_by(Party.seq))
     return [Waiting(row.id, row.seq, wish_of(row)) for row in rows]
 
 
@@ -103,7 +105,7 @@ def offered_of_types(session: Session, event: EventKey) -> Counter[int]:
 def parties(session: Session, event: EventKey, *, limit: int, after: str | None) -> Page[WaitingPartyRow]:
     """A page of the parties of a list that wait or have an offer, the first one first."""
     start = decode_cursor(after, int)
-    wanted = select(Party).where(event.of(Party), Party.state.in_((PartyState.WAITING.value, PartyState.OFFERED.value)))
+    wanted = select(Party).where(event.of(Party), Party.state.in_(STANDING))
     if start is not None:
         wanted = wanted.where(Party.seq > start[0])
     rows = session.scalars(wanted.order_by(Party.seq).limit(limit + 1)).all()
@@ -129,10 +131,9 @@ def count_by_state(session: Session, event: EventKey) -> dict[str, int]:
     return {row.state: row.parties for row in session.execute(counted)}
 
 
-def is_waiting(session: Session, event: EventKey, email: str) -> bool:
-    """Whether somebody with this address waits or has an offer."""
-    here = event.of(Party), Party.email == email, Party.state.in_((PartyState.WAITING.value, PartyState.OFFERED.value))
-    return session.execute(select(Party.id).where(*here).limit(1)).first() is not None
+def parties_of(session: Session, event: EventKey, email: str) -> Sequence[WaitingPartyRow]:
+    """The parties that ever joined with this address, the first one first."""
+    return session.scalars(select(Party).where(event.of(Party), Party.email == email).order_by(Party.seq)).all()
 
 
 def ended_offers(session: Session, organisation_id: str, now: Millis) -> Sequence[str]:

@@ -25,6 +25,10 @@ class PartyState(StrEnum):
     ENDED = "ended"  # with the event
 
 
+STANDING: Final = (PartyState.WAITING.value, PartyState.OFFERED.value)
+"""The states of parties that are on the list."""
+
+
 class OfferState(StrEnum):
     """What became of an offer."""
 

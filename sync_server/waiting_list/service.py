@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import or_, update
 from sqlalchemy.orm import Session
@@ -31,13 +32,23 @@ from sync_server.tickets import queries as tickets
 from sync_server.waiting_list import queries
 from sync_server.waiting_list.models import WaitingListRow, WaitingOfferRow, WaitingPartyRow
 from sync_server.waiting_list.recording import record_party
-from sync_server.waiting_list.rules import DEFAULT_OFFER_MINUTES, OfferState, PartyState, Passed, Waiting, Wish
+from sync_server.waiting_list.rules import (
+    DEFAULT_OFFER_MINUTES,
+    STANDING,
+    OfferState,
+    PartyState,
+    Passed,
+    Waiting,
+    Wish,
+)
 
 OFFER = "waiting_list.offer"
 """The job that makes offers."""
 TAKEN_LASTS_MS = 15 * 60_000
 """At least so long a party has to order what it has taken."""
 _STRETCHES = 200
+_TOLD_AGAIN: Final = 3
+"""So often at most an address is told that it waits already: whoever enters that of somebody else writes no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,11 @@ def set_list(
 
 
 def join(session: Session, event: EventKey, joining: Joining, context: ActionContext) -> WaitingPartyRow:
-    """Put a party at the end of the list. Nobody waits twice under one address: joining again changes the wish."""
+    """Put a party at the end of the list; who joins again in the same session has the same place, as it stands.
+
+    Anybody may enter any address, so nothing here says whether it waits already: it is told by mail. Of the parties of
+    one address only the first is offered anything (`queries.in_turn`).
+    """
     details, email = events.event(session, *event), checked_address(joining.email)
     if details.status in OVER:
         raise Conflict("The event is over or called off.", code="event_not_available")
@@ -83,7 +98,11 @@ def join(session: Session, event: EventKey, joining: Joining, context: ActionCon
     row = queries.waiting_list(session, event, lock=True)  # from here on parties join one after the other
     if row is None or not row.open:
         raise Conflict("This event has no waiting list.", code="no_waiting_list")
-    _require_new(session, event, email)
+    before = queries.parties_of(session, event, email)
+    standing = [party for party in before if party.state in STANDING]
+    for party in standing:
+        if party.bearer_id == joining.bearer_id:
+            return party
     row.last_seq += 1
     _wake(session, row, context.now)
     wish = joining.wish
@@ -107,12 +126,9 @@ def join(session: Session, event: EventKey, joining: Joining, context: ActionCon
     session.add(made)
     session.flush()
     record_party(session, made, "waiting_joined", context)
+    if standing and len(before) <= _TOLD_AGAIN:
+        record_party(session, standing[0], "waiting_joined_again", context)
     return made
-
-
-def _require_new(session: Session, event: EventKey, email: str) -> None:
-    if queries.is_waiting(session, event, email):
-        raise Conflict("Somebody with this address is on the list already.", code="already_waiting")
 
 
 def _require_wish(session: Session, event: EventKey, wish: Wish) -> None:
@@ -141,7 +157,7 @@ def leave(session: Session, organisation_id: str, party_id: str, context: Action
     event = EventKey(organisation_id, row.event_id)
     event_service.lock_event(session, *event)
     row = queries.party(session, organisation_id, party_id, lock=True)
-    if row.state not in {PartyState.WAITING.value, PartyState.OFFERED.value}:
+    if row.state not in STANDING:
         return
     _end_offer(session, row, OfferState.LEFT, context)
     _become(session, row, PartyState.LEFT, "waiting_left", context)

@@ -10,17 +10,14 @@ from sqlalchemy import text
 
 from hardware.vision.stills import decode_image
 from sync_server.checkout import queries
-from sync_server.order_mails import messages, news, offers, posting
+from sync_server.order_mails import messages, news, posting
 from sync_server.order_mails.messages import Message
-from sync_server.order_mails.offers import Offer
-from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.telemetry import logs
 from tests.app_server import AppServer
 from tests.builders import DAY, EVENING, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.checkout.shop_floor import Shop
 from tests.contracts.order_mails.post import delivered, files_of, link_in, text_of
 from tests.contracts.ticket_files.paper import Printed
-from tests.contracts.waiting_list.sold_out import a_sold_out_event
 from tests.services.mail_server import MailBox
 
 ADA = "ada@lovelace.example"
@@ -308,47 +305,6 @@ def test_refunded_order_carries_no_pdf_though_its_mail_waited(shop: Shop, mail_b
         "Your tickets: Night Music",
         f"Refund for your order {order['number']}",
     }
-
-
-def test_offer_is_declined_for_good_with_one_click(shop: Shop, mail_box: MailBox) -> None:
-    app_server = shop.app_server
-    key = EventKey(shop.sale.organisation_id, shop.sale.id)
-    until = app_server.now + DAY
-    offer = Offer(key, ADA, "de", "Ada", 2, until, "https://tickets.example/o/marquee/offer#x")
-
-    def posted() -> bool:
-        with app_server.database.writing() as session:
-            return offers.post_offer(app_server.parts, session, offer, app_server.context())
-
-    assert posted()
-    (mail,) = delivered(app_server, mail_box)
-    assert mail["Subject"] == "Es gibt Plätze: Night Music" and "Plätze für Sie: 2" in text_of(mail)
-    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    link = mail["List-Unsubscribe"].strip("<>")
-    assert ADA not in link and link in text_of(mail)
-    browser = app_server.app.test_client()
-    path = link.removeprefix("https://tickets.example")
-    assert "Keine Angebote mehr?" in browser.get(path, headers={"Accept-Language": "de"}).text
-    assert posted(), "looking at the link answers nothing"
-    delivered(app_server, mail_box)
-    clicked = browser.post(path, data={"List-Unsubscribe": "One-Click"}, headers={"Accept-Language": "de"})
-    assert clicked.status_code == 200 and "Erledigt" in clicked.text
-    assert browser.post(path).status_code == 200
-    assert not posted() and delivered(app_server, mail_box) == []
-    paid(shop, "A-1")
-    assert len(delivered(app_server, mail_box)) == 1, "tickets still come"
-    assert browser.post(path[:-3] + "AAA").status_code == 404
-
-
-def test_party_that_waits_is_told_of_its_places_and_until_when(app_server: AppServer, mail_box: MailBox) -> None:
-    sold = a_sold_out_event(app_server)
-    pair = sold.join(2)
-    delivered(app_server, mail_box)
-    sold.refund("B-1", "B-2")
-    sold.settle()
-    (mail,) = [each for each in delivered(app_server, mail_box) if "List-Unsubscribe" in each]
-    assert "There are places" in mail["Subject"] and "places for you now: 2" in text_of(mail)
-    assert link_in(mail).endswith(f"/o/marquee/waiting#{pair['id']}.{pair['secret']}")
 
 
 def test_another_date_is_offered_with_its_deadline(shop: Shop, mail_box: MailBox) -> None:

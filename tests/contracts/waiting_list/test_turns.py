@@ -172,9 +172,45 @@ def test_wishes_that_can_never_be_fulfilled_are_refused(sold: SoldOut, wish: dic
     assert sold.join(**wish, status=400)["error"]["code"] == code
 
 
-def test_nobody_waits_twice_or_where_there_is_no_list(app_server: AppServer, sold: SoldOut) -> None:
-    sold.join(2, email="ada@waiting.example")
-    assert sold.join(3, email="Ada@waiting.example", status=409)["error"]["code"] == "already_waiting"
+OWN = {"id", "secret", "position", "guest"}
+"""What differs between two parties of the same wish, whoever they are."""
+
+
+def test_nobody_learns_by_joining_whether_an_address_waits(sold: SoldOut) -> None:
+    known = sold.join(2, email="ada@waiting.example")
+    again = sold.join(3, email="Ada@waiting.example")
+    fresh = sold.join(3, email="grace@waiting.example")
+    alike = [{name: party[name] for name in party.keys() - OWN} for party in (again, fresh)]
+    assert alike[0] == alike[1]
+    assert [party["position"] for party in (known, again, fresh)] == [1, 2, 3]
+    assert again["id"] != known["id"] and again["secret"] != known["secret"]
+    assert again["guest"].refused("GET", sold.path(known)) == (404, "party_not_found")
+    shown = [sold.shown(party) for party in (again, fresh)]
+    assert [{name: party[name] for name in party.keys() - OWN} for party in shown] == alike
+
+
+def test_who_joins_again_in_the_same_browser_has_the_same_place(sold: SoldOut) -> None:
+    known = sold.join(2, email="ada@waiting.example")
+    again = sold.join(2, email="ada@waiting.example", guest=known["guest"])
+    assert {**again, "guest": None} == {**known, "guest": None}
+    assert sold.sale.rows("SELECT COUNT(*) FROM waiting_parties") == [(1,)]
+
+
+def test_of_one_address_only_the_first_party_is_offered_anything(sold: SoldOut) -> None:
+    first, again, other = (
+        sold.join(2, email="ada@waiting.example"),
+        sold.join(2, email="ada@waiting.example"),
+        sold.join(2),
+    )
+    sold.refund("A-1", "A-2", "C-1", "C-2")
+    sold.settle()
+    assert states(sold, first, again, other) == ["offered", "waiting", "offered"]
+    first["guest"].ask("DELETE", sold.path(first))
+    sold.settle()
+    assert states(sold, first, again) == ["left", "offered"], "now it is the first of its address"
+
+
+def test_nobody_waits_where_there_is_no_list(sold: SoldOut) -> None:
     sold.sale.api.put(f"{sold.sale.path}/waiting-list", {"open": False})
     assert sold.join(3, status=409)["error"]["code"] == "no_waiting_list"
 
