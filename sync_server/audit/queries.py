@@ -71,6 +71,15 @@ def last_lines(session: Session, chain: str, kind: str, subject_ids: Collection[
     return {row.subject_id: row for row in found}
 
 
+def lines_about(
+    session: Session, chain: str, kind: str, subject_ids: Collection[str], action: str, *, since: Millis
+) -> Sequence[AuditRow]:
+    """The lines about these subjects that say so since then, without personal values."""
+    here = of_chain(chain), AuditRow.subject_kind == kind, AuditRow.subject_id.in_(subject_ids)
+    wanted = select(AuditRow).where(*here, AuditRow.action == action, AuditRow.at >= since)
+    return session.scalars(wanted).all() if subject_ids else []
+
+
 def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:
     wanted = (
         (AuditRow.subject_kind, chosen.subject_kind),

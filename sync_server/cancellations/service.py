@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,9 +14,12 @@ from shared.lifecycle import EventStatus
 from sync_server.cancellations import others, queries, rules
 from sync_server.cancellations.models import CancellationRow, DateAnswerRow
 from sync_server.cancellations.rules import Answer, Choice, State
+from sync_server.checkout import queries as orders
 from sync_server.checkout.orders import dates
 from sync_server.checkout.payments import owing, refunding
 from sync_server.checkout.payments.paying import OrderKey
+from sync_server.checkout.queries import Order
+from sync_server.checkout.rules import REFUNDABLE, OrderState
 from sync_server.events import queries as events
 from sync_server.events import service as event_service
 from sync_server.events.lifecycle import status
@@ -120,18 +124,41 @@ def deal_with_some(session: Session, event: EventKey, limit: int, context: Actio
     if row.state != State.RUNNING:
         return False
     by_system = context.by_system()
-    orders = [] if row.choice == Choice.NOTHING else owing.refundable_after(session, event, row.last_order, limit)
-    for order_id in orders:
-        _deal_with(session, row, order_id, by_system)
-        row.last_order, row.done_orders = order_id, row.done_orders + 1
-    if len(orders) == limit or (row.end_others and not others.end_some(session, row, limit, by_system)):
+    found = _next(session, row, limit)
+    offered = _offered(session, row, found)
+    for order in found:
+        if order.id not in offered:
+            _deal_with(session, row, order, by_system)
+        row.last_order = order.id
+    if len(found) == limit or (row.end_others and not others.end_some(session, row, limit, by_system)):
         return True
     finish(session, row, by_system)
     return False
 
 
-def _deal_with(session: Session, row: CancellationRow, order_id: str, context: ActionContext) -> None:
-    key = OrderKey(row.organisation_id, order_id)
+def _next(session: Session, row: CancellationRow, limit: int) -> Sequence[Order]:
+    """The next orders to deal with. What was bought after it had begun, for the new date, is none of them."""
+    if row.choice == Choice.NOTHING:
+        return []
+    event = EventKey(row.organisation_id, row.event_id)
+    return owing.refundable_after(session, event, row.last_order, limit, made_by=row.begun_at)
+
+
+def _offered(session: Session, row: CancellationRow, found: Sequence[Order]) -> set[str]:
+    """Those of these orders that have been offered the date: when failed ones are tried again, all are gone through."""
+    if row.choice != Choice.ANOTHER_DATE:
+        return set()
+    ids = [order.id for order in found]
+    return dates.offered(session, row.organisation_id, ids, row.new_date, row.begun_at)
+
+
+def _deal_with(session: Session, row: CancellationRow, order: Order, context: ActionContext) -> None:
+    """Refund an order or offer it the date, and count it: nobody has confirmed one that was paid only afterwards."""
+    key = OrderKey(row.organisation_id, order.id)
+    row.done_orders += 1
+    if (order.paid_at or 0) > row.begun_at:
+        row.orders, row.tickets = row.orders + 1, row.tickets + order.admissions
+        row.cents += order.total_cents - (order.fees_cents if row.keep_fees else 0)
     if row.choice == Choice.REFUND:
         refunding.call_off(
             session, key, context, keep_fees=row.keep_fees, reason=row.reason or "the event is cancelled"
@@ -140,13 +167,25 @@ def _deal_with(session: Session, row: CancellationRow, order_id: str, context: A
         dates.record_offer(session, *key, (row.new_date, row.keep_until), context)
 
 
+def offer_late(session: Session, key: OrderKey, event: EventKey, context: ActionContext) -> None:
+    """Offer the other date to an order that was paid after the job had gone past it."""
+    if (found := queries.find(session, event)) is None or found.choice != Choice.ANOTHER_DATE:
+        return
+    row, order = _locked(session, event), orders.order(session, *key)
+    passed = row.state == State.DONE or (row.last_order or "") >= order.id
+    open_still = row.choice == Choice.ANOTHER_DATE and context.now <= (row.keep_until or 0)
+    refundable = order.created_at <= row.begun_at and OrderState(order.state) in REFUNDABLE
+    if passed and open_still and refundable and not _offered(session, row, [order]):
+        _deal_with(session, row, order, context.by_system())
+
+
 def skip(session: Session, event: EventKey) -> None:
     """Leave out the next order, which cannot be dealt with: somebody has to look at it, and resume."""
     row = _locked(session, event)
-    orders = [] if row.choice == Choice.NOTHING else owing.refundable_after(session, event, row.last_order, 1)
-    for order_id in orders:
-        row.last_order, row.failed_orders = order_id, row.failed_orders + 1
-    if not orders:
+    found = _next(session, row, 1)
+    for order in found:
+        row.last_order, row.failed_orders = order.id, row.failed_orders + 1
+    if not found:
         others.skip(session, row)
 
 

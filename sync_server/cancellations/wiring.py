@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from sqlalchemy import select, text
+from sqlalchemy.orm import Session
 
 from shared.errors import GatehouseError
 from sync_server.cancellations import service
 from sync_server.cancellations.models import CancellationRow
+from sync_server.checkout.payments.paying import OrderKey
 from sync_server.plumbing.database import Database
 from sync_server.plumbing.due import due_if_any, organisations_due
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.jobs import MORE, HeavyJob
+from sync_server.plumbing.jobs import MORE, HeavyJob, Message, Subscriber
+from sync_server.plumbing.messaging.bus import Notification
 from sync_server.plumbing.parts import Parts
-from sync_server.plumbing.requests.principals import ActionContext
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.plumbing.telemetry.logs import LOG
 
 BATCH_SIZE: Final = 20
@@ -37,6 +42,16 @@ def wire(parts: Parts) -> None:
             lane="cancellations",
         )
     )
+    parts.subscribers.append(Subscriber("cancellations", lambda fact: fact.name == "order_paid", partial(_paid, parts)))
+
+
+def _paid(parts: Parts, session: Session, facts: Sequence[Message]) -> Iterable[Notification]:
+    """Orders that waited for their payment while their event got another date."""
+    context = ActionContext(SYSTEM, parts.clock(), parts.entropy)
+    for fact in facts:
+        key = OrderKey(fact.organisation_id, str(fact.subjects["order"]))
+        service.offer_late(session, key, EventKey(fact.organisation_id, str(fact.subjects["event"])), context)
+    return ()
 
 
 def work(database: Database, context: ActionContext, stop: threading.Event) -> object:

@@ -9,6 +9,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Select, Subquery, case, func, select, union_all
 from sqlalchemy.orm import Session
 
+from shared.clock import Millis
 from sync_server.checkout.models import MoneyMovementRow, OrderLineRow, OrderRow, PayoutRow
 from sync_server.checkout.money.ledger import Kind
 from sync_server.checkout.payments.methods import METHODS
@@ -121,9 +122,11 @@ def _online(event: EventKey) -> Subquery:
     return select(both.c.order_id, func.sum(both.c.cents).label("cents")).group_by(both.c.order_id).subquery()
 
 
-def refundable_after(session: Session, event: EventKey, after: str | None, limit: int) -> Sequence[str]:
-    """The next paid orders of an event, by id."""
-    wanted = select(OrderRow.id).where(*_refundable(event))
+def refundable_after(
+    session: Session, event: EventKey, after: str | None, limit: int, *, made_by: Millis
+) -> Sequence[OrderRow]:
+    """The next paid orders of an event that were made by then, by id."""
+    wanted = select(OrderRow).where(*_refundable(event), OrderRow.created_at <= made_by)
     if after is not None:
         wanted = wanted.where(OrderRow.id > after)
     return session.execute(wanted.order_by(OrderRow.id).limit(limit)).scalars().all()

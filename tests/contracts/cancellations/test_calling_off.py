@@ -8,7 +8,7 @@ import pytest
 
 from shared.errors import Conflict
 from sync_server.cancellations import service
-from sync_server.checkout.orders import links
+from sync_server.checkout.orders import dates, links
 from sync_server.checkout.payments import refunding
 from tests.app_server import ApiClient
 from tests.builders import DAY, EVENING, MINUTE
@@ -253,6 +253,48 @@ def test_buyers_choose_between_another_date_and_their_money(cards: CardShop) -> 
     cards.shop.run_jobs()
     assert [cards.shop.shown(each)["state"] for each in (kept, order, silent)] == ["paid", "refunded", "paid"]
     assert_everything_agrees(cards.shop)
+
+
+def test_what_is_paid_late_is_offered_the_date_once_and_counted_with_the_others(cards: CardShop) -> None:
+    late = [cards.shop.order(cards.shop.guest(), seat) for seat in ("A-1", "A-2")]
+    sold_for_cash(cards, "A-8")
+    begun = call_off(cards, "another_date", new_date=NEW_DATE, keep_until=EVENING + 10 * DAY)
+    assert (begun["orders"], begun["tickets"], begun["cents"]) == (1, 1, 5140)
+    cards.app_server.advance(MINUTE)
+    cards.shop.note(late[0], "cash")
+    cards.shop.run_jobs()
+    during = shown(cards)
+    assert (during["state"], during["orders"], during["done_orders"], during["cents"]) == ("done", 2, 2, 10280)
+    cards.shop.note(late[1], "cash")
+    sold_for_cash(cards, "B-1")
+    cards.shop.run_jobs()
+    after = shown(cards)
+    assert [after[name] for name in ("orders", "done_orders", "tickets", "cents")] == [3, 3, 3, 15420]
+    offers = cards.shop.sale.rows("SELECT subject_id FROM audit_lines WHERE action = 'new_date_offered'")
+    assert len(offers) == len(set(offers)) == 3, "who bought for the new date is asked nothing"
+    assert_everything_agrees(cards.shop)
+
+
+def test_an_offer_that_failed_is_tried_again_and_the_others_are_not_repeated(
+    cards: CardShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = [sold_for_cash(cards, seat)[1] for seat in ("A-1", "A-8", "B-1")]
+    call_off(cards, "another_date", new_date=NEW_DATE, keep_until=EVENING + 10 * DAY)
+    original = dates.record_offer
+
+    def refuse(session: Any, organisation_id: str, order_id: str, *rest: Any) -> None:
+        if order_id == orders[1]["id"]:
+            raise Conflict("broken")
+        original(session, organisation_id, order_id, *rest)
+
+    monkeypatch.setattr(dates, "record_offer", refuse)
+    cards.shop.run_jobs()
+    assert [shown(cards)[name] for name in ("state", "done_orders", "failed_orders")] == ["done", 2, 1]
+    monkeypatch.undo()
+    cards.shop.api.post(f"{path(cards)}/resume", {}, 200)
+    cards.shop.run_jobs()
+    assert [shown(cards)[name] for name in ("orders", "done_orders", "failed_orders")] == [3, 3, 0]
+    assert cards.facts("new_date_offered") == ["new_date_offered"] * 3
 
 
 def link_of(cards: CardShop, order: dict[str, Any]) -> str:

@@ -82,6 +82,26 @@ def test_one_payment_told_by_many_at_once_counts_once(shop: Shop, nodes: list[Ap
     assert_everything_agrees(shop)
 
 
+def test_many_who_refund_an_order_at_once_pay_back_what_was_paid(shop: Shop, nodes: list[AppServer]) -> None:
+    order = shop.order(shop.guest(), "A-1", "A-2")
+    shop.note(order, "card")
+    staff = [ApiClient(node.app.test_client(), shop.api.headers) for node in nodes * (8 // len(nodes))]
+    lines: list[dict[str, Any]] = [{"lines": [1]}, {}]
+    works = [
+        (one, f"/api/orders/{order['id']}/refunds", {"method": "cash", **lines[number % 2]})
+        for number, one in enumerate(staff)
+    ]
+    found = Counter(attempts(works))
+    assert 1 <= found[200, ""] <= 2, "all at once, or the first line and then the rest"
+    assert found.keys() <= {(200, ""), (409, "nothing_to_refund"), (409, "line_not_refundable")}
+    moved = shop.api.get(f"/api/orders/{order['id']}/ledger")["items"]
+    assert sum(each["cents"] for each in moved if each["kind"] == "payout") == order["total_cents"]
+    shown = shop.shown(order)
+    assert (shown["state"], shown["due_cents"]) == ("refunded", 0)
+    assert shop.sale.states() == {"A-1": 0, "A-2": 0}
+    assert_everything_agrees(shop)
+
+
 def test_paying_cancelling_and_expiring_at_once_end_in_one_state(shop: Shop, nodes: list[AppServer]) -> None:
     order = shop.order(shop.guest(), "A-1", "A-2")
     for node in nodes:
