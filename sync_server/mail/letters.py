@@ -74,7 +74,8 @@ def _templates() -> Environment:
 def message(letter: Letter, *, sender: str, id: str, now: Millis, files: Sequence[File] = ()) -> EmailMessage:
     """The mail, as it goes over the wire."""
     pictures = [file for file in files if file.shown_as]
-    subject, text, html = rendered(letter, {file.shown_as for file in pictures})
+    complete = len(files) == len(letter.attachments)
+    subject, text, html = rendered(letter, {file.shown_as for file in pictures}, complete=complete)
     mail = EmailMessage(policy=SMTP)
     mail["Subject"] = subject
     mail["From"], mail["To"] = sender, letter.to
@@ -104,10 +105,14 @@ class Rendered(NamedTuple):
     html: str
 
 
-def rendered(letter: Letter, pictures: Collection[str] = ()) -> Rendered:
-    """Subject, plain text and HTML of a letter, with those of its pictures that could be made."""
-    subject, _, text = _filled(letter, "txt", pictures).partition("\n")
-    return Rendered(_in_one_line(subject), text.lstrip("\n"), _filled(letter, "html", pictures))
+def rendered(letter: Letter, pictures: Collection[str] = (), *, complete: bool = True) -> Rendered:
+    """Subject, plain text and HTML of a letter, with those of its pictures that could be made.
+
+    `complete`: whether all that it carries could be made; else it must not speak of it.
+    """
+    more = {"pictures": pictures, "complete": complete}
+    subject, _, text = _filled(letter, "txt", more).partition("\n")
+    return Rendered(_in_one_line(subject), text.lstrip("\n"), _filled(letter, "html", more))
 
 
 def _in_one_line(words: str) -> str:
@@ -115,8 +120,8 @@ def _in_one_line(words: str) -> str:
     return re.sub(r"[^\S\xa0\u202f]+", " ", words).strip()
 
 
-def _filled(letter: Letter, kind: str, pictures: Collection[str]) -> str:
+def _filled(letter: Letter, kind: str, more: Mapping[str, Any]) -> str:
     language = letter.language if (letter.template, letter.language) in _written() else DEFAULT_LANGUAGE
     own = f"{letter.template}.{kind}"  # of a template whose words come with the letter
     file = own if (_FOLDER / own).is_file() else f"{letter.template}.{language}.{kind}"
-    return _templates().get_template(file).render({"language": letter.language, "pictures": pictures, **letter.values})
+    return _templates().get_template(file).render({"language": letter.language, **more, **letter.values})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -61,6 +61,7 @@ class Written:
     unsubscribe_link: str
     picture: str = ""  # by the name of the file that is shown as it
     picture_words: str = ""
+    paragraphs_without: list[str] = field(default_factory=list)  # instead, if a file that it carries could not be made
 
     def values(self) -> dict[str, Any]:
         """By name."""
@@ -108,4 +109,5 @@ def write(message: Message, language: str, values: Mapping[str, str], *, unsubsc
         unsubscribe_link=unsubscribe_link,
         picture=TRANSFER_PICTURE if message is Message.INVOICE else "",
         picture_words=words["transfer_code"],
+        paragraphs_without=[filled(text) for text in its.get("without", ())],
     )

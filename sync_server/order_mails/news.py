@@ -18,6 +18,7 @@ from shared.lifecycle import EventStatus
 from sync_server.accounts import queries as accounts
 from sync_server.checkout import queries as orders
 from sync_server.checkout.queries import Order
+from sync_server.checkout.rules import LineState
 from sync_server.events import queries as events
 from sync_server.order_mails import posting
 from sync_server.order_mails.messages import Message as Said
@@ -98,10 +99,10 @@ class BuyerNews:
             posting.post(self._parts, session, order, message, context, told=Told(cents, moments))
 
     def _tell_whoever_bought(self, session: Session, fact: Message, context: ActionContext) -> None:
-        """Whoever bought a ticket hears of it, unless they have passed it on."""
+        """Whoever bought a ticket hears of it, unless they have passed it on or given it back."""
         ticket = tickets.internal_id(str(fact.subjects["ticket"]))
         line = orders.lines_of_tickets(session, fact.organisation_id, [ticket]).get(ticket)
-        if line is None or line.passed_on:
+        if line is None or line.passed_on or line.state != LineState.ISSUED:
             return
         order = orders.order(session, fact.organisation_id, line.order_id)
         told = Told(words={f"{name}_seat": str(fact.payload[name]) for name in ("from", "to")})

@@ -292,21 +292,6 @@ def test_tickets_are_sent_again_on_request_but_not_over_and_over(shop: Shop, mai
     assert shop.api.refused("POST", f"/api/orders/{nobody['id']}/mails") == (409, "no_address")
 
 
-def test_refunded_order_carries_no_pdf_though_its_mail_waited(shop: Shop, mail_box: MailBox) -> None:
-    mail_box.refusals[ADA] = "450 4.2.1 busy"
-    order = paid(shop, "A-1")
-    assert delivered(shop.app_server, mail_box) == []
-    shop.refund(order)
-    mail_box.refusals.clear()
-    shop.app_server.advance(MINUTE * 10)
-    arrived = delivered(shop.app_server, mail_box)
-    assert all(f"{order['number']}.pdf" not in files_of(mail) for mail in arrived)
-    assert {mail["Subject"] for mail in arrived} == {
-        "Your tickets: Night Music",
-        f"Refund for your order {order['number']}",
-    }
-
-
 def test_another_date_is_offered_with_its_deadline(shop: Shop, mail_box: MailBox) -> None:
     paid(shop, "A-1", locale="de")
     delivered(shop.app_server, mail_box)
