@@ -7,6 +7,7 @@ from typing import Any
 from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as WerkzeugResponse
 
+from shared.clock import Millis
 from shared.errors import GatehouseError
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page
@@ -34,7 +35,15 @@ def _page(event_id: str, problems: dict[str, str]) -> str:
         row = queries.event(session, current_organisation(), event_id)
     chosen = request.form.getlist("weekday")
     shown = {"problems": problems, "typed": request.form, "weekdays": WEEKDAYS, "chosen": chosen}
-    return render_page("event_copy.html", event=row, **shown)
+    return render_page("event_copy.html", event=row, dates=_dates(row), **shown)
+
+
+def _dates(row: queries.Event) -> list[Millis]:
+    """When the copies of the series would begin, as far as the form says it yet."""
+    try:
+        return recurrence.starts(window(row)[0], row.timezone, forms.read(NewSeries, _written()).rule())
+    except GatehouseError:
+        return []
 
 
 @bp.post("/events/<event_id>/copy")
@@ -57,6 +66,8 @@ def copy_event(event_id: str) -> Page:
 @page(Action.EDIT_EVENTS)
 def repeat_event(event_id: str) -> Page:
     """Make a copy for each date of a rule, all or none; they stand in the calendar."""
+    if forms.only_looks():
+        return _page(event_id, {})
     here = current_organisation()
     try:
         with parts().database.writing() as session:
@@ -66,7 +77,7 @@ def repeat_event(event_id: str) -> Page:
             copying.repeat_event(session, here, event_id, starts, context())
     except GatehouseError as error:
         return _page(event_id, forms.problems_of(error)), error.status
-    return redirect(url_for("admin.events", show="draft"))
+    return redirect(url_for("admin.events", show="draft", made=len(starts)))
 
 
 def _written() -> dict[str, Any]:

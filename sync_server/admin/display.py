@@ -29,18 +29,18 @@ CONFLICTS = {
     ),
     "never_issued": (
         "Never issued",
-        "The signature is valid, but this server never issued the ticket. A signing key may have leaked: "
-        "distrust it now.",
+        "The code is signed as it should be, but this server never issued the ticket. Somebody may have a copy of a "
+        "key that signs tickets: have it withdrawn now.",
     ),
     "forged_code": (
         "Forged code",
-        "This server never issued this code for the ticket. A signing key may have leaked, "
-        "or the gate's journal is forged.",
+        "This server never issued this code for the ticket. Somebody may have a copy of a key that signs tickets, "
+        "or has changed what the gate recorded.",
     ),
     "over_capacity": ("Over capacity", "Somebody was admitted when the capacity was already reached."),
     "fork": (
         "Duplicated device",
-        "Two journal entries have the same position: a memory card was copied, or an old image was restored.",
+        "Two records of the device have the same number: its memory card was copied, or an old backup was put back.",
     ),
     "revoked_device": ("Scanned by a revoked device", "The device recorded this after it was revoked."),
     "refused_though_right": (
@@ -64,11 +64,11 @@ ALERTS = {
     "doors_not_planned": "Doors should be open, but no opening is planned",
     "not_open_past_start": "Not open after its start",
     "plan_not_carried_out": "A scheduled change did not happen",
-    "facts_waiting": "Facts are waiting for delivery",
-    "facts_laid_aside": "Facts could not be delivered",
-    "rows_point_abroad": "Records refer to another organisation",
+    "facts_waiting": "News for other programs waits",
+    "facts_laid_aside": "News for other programs could not be delivered",
+    "rows_point_abroad": "Records of one organisation name another",
     "sums_differ": "Numbers on pages were wrong",
-    "house_out_of_bounds": "Seating figures are out of range",
+    "house_out_of_bounds": "Seats fill unusually",
     "webhook_paused": "A webhook is paused",
     "payments_disputed": "Payments are disputed",
 }
@@ -94,6 +94,16 @@ def mark(event: object) -> str:
 def date_time(millis: Millis | None, timezone: str = "UTC") -> str:
     """A date and time by the clocks of the venue."""
     return DASH if millis is None else Style.of(DEFAULT, timezone).moment(millis)
+
+
+def moment(millis: Millis | None, timezone: str) -> str:
+    """The same with the name of the zone, where nothing else on the page says whose clocks these are."""
+    return DASH if millis is None else f"{date_time(millis, timezone)} {Style.of(DEFAULT, timezone).zone(millis)}"
+
+
+def time_of_day(millis: Millis, timezone: str) -> str:
+    """A time of today, with the name of the zone."""
+    return f"{hour(millis, timezone)} {Style.of(DEFAULT, timezone).zone(millis)}"
 
 
 def date(millis: Millis, timezone: str = "UTC") -> str:
@@ -206,7 +216,12 @@ def about(cents: int, currency: str) -> str:
 def made_cover(event: Any, colour: str) -> Markup:
     """What stands in for a picture: the same drawing that guests see in the shop."""
     dated = None if mark(event) == "postponed" else event.rescheduled_at or event.start_at
-    cover = MadeCover.of(event.name, dated, Style.of(DEFAULT, event.timezone), colour)
+    return cover_of(event.name, dated, event.timezone, colour)
+
+
+def cover_of(name: str, starts_at: Millis | None, timezone: str, colour: str) -> Markup:
+    """The cover of an event of this name, which need not exist yet."""
+    cover = MadeCover.of(name, starts_at, Style.of(DEFAULT, timezone), colour)
     return Markup(drawing(cover))  # noqa: S704 - it escapes what it is told
 
 
@@ -224,6 +239,11 @@ def room(event: Any) -> int:
 def iso_day(moment: str, timezone: str) -> str:
     """A day and time of the API, of the venue's clock."""
     return date_time(int(datetime.fromisoformat(moment).timestamp() * 1000), timezone)
+
+
+def iso_moment(written: str, timezone: str) -> str:
+    """The same, with the name of the zone."""
+    return moment(int(datetime.fromisoformat(written).timestamp() * 1000), timezone)
 
 
 def methods(t: Translator, names: Iterable[str]) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from flask import request
 
 from shared.clock import Millis
-from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.page import bp, current_organisation, home_zone, page, render_page
 from sync_server.events import queries
 from sync_server.events.queries import Event, EventFilter
 from sync_server.plumbing.parts import parts
@@ -24,7 +24,7 @@ FIRST_YEAR, LAST_YEAR = 1971, 2999
 @page()
 def event_calendar() -> str:
     """One month, this one unless another is named."""
-    today = datetime.fromtimestamp(parts().clock() / 1000, UTC).date()
+    today = datetime.fromtimestamp(parts().clock() / 1000, ZoneInfo(home_zone())).date()
     month = _month(request.args.get("month", ""), today)
     weeks = calendar.Calendar().monthdatescalendar(month.year, month.month)
     first, last = weeks[0][0], weeks[-1][-1]

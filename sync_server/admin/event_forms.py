@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
 from shared.errors import GatehouseError, InvalidRequest
-from sync_server.admin import forms
+from sync_server.admin import event_preview, forms
 from sync_server.admin.page import bp, current_organisation, page, render_page, words
 from sync_server.events import queries, service
 from sync_server.events.schemas import ChangeEvent, NewEvent
@@ -44,7 +44,8 @@ def _form(problems: dict[str, str]) -> str:
     with parts().database.reading() as session:
         found = _venues(session)
     choices = [(venue.id, f"{venue.name}, {venue.city}" if venue.city else venue.name) for venue in found]
-    shown = {"venue_choices": choices, "problems": problems, "timezones": _TIMEZONES}
+    seen = event_preview.of_new(found)
+    shown = {"venue_choices": choices, "problems": problems, "timezones": _TIMEZONES, "seen": seen}
     return render_page("event_new.html", venues=found, typed=request.form, **shown)
 
 
@@ -52,6 +53,8 @@ def _form(problems: dict[str, str]) -> str:
 @page(Action.EDIT_EVENTS)
 def create_event() -> Page:
     """Create a draft, and its venue if that is new."""
+    if forms.only_looks():
+        return _form({})
     missing = _missing()
     if missing:
         return _form(missing), InvalidRequest.status
@@ -114,17 +117,23 @@ def _written(timezone: str) -> dict[str, Any]:
 @page(Action.EDIT_EVENTS)
 def edit_event(event_id: str) -> str:
     """The form that changes an event."""
+    return _edit_form(event_id, {})
+
+
+def _edit_form(event_id: str, problems: dict[str, str]) -> str:
     with parts().database.reading() as session:
         row = queries.event(session, current_organisation(), event_id)
-        return render_page(
-            "event_edit.html", event=row, problems={}, etag=event_view(session, row, parts().clock()).etag
-        )
+        etag = event_view(session, row, parts().clock()).etag
+    seen = event_preview.of_event(row, typed=request.method == "POST")
+    return render_page("event_edit.html", event=row, problems=problems, etag=etag, seen=seen)
 
 
 @bp.post("/events/<event_id>/edit")
 @page(Action.EDIT_EVENTS)
 def change_event(event_id: str) -> Page:
     """Change an event, unless somebody else has changed it meanwhile."""
+    if forms.only_looks():
+        return _edit_form(event_id, {})
     here = current_organisation()
     short_notice_ms = parts().config.short_notice_hours * HOUR_MS
     try:
@@ -134,10 +143,7 @@ def change_event(event_id: str) -> Page:
             changes = _changes(row)
             service.change_event(session, here, event_id, changes, context(), short_notice_ms=short_notice_ms)
     except GatehouseError as error:
-        with parts().database.reading() as session:
-            row = queries.event(session, here, event_id)
-            shown = {"etag": event_view(session, row, parts().clock()).etag, "problems": forms.problems_of(error)}
-            return render_page("event_edit.html", event=row, **shown), error.status
+        return _edit_form(event_id, forms.problems_of(error)), error.status
     return redirect(url_for("admin.event", event_id=event_id))
 
 

@@ -98,6 +98,11 @@ def ticked(name: str) -> bool:
     return name in request.form
 
 
+def only_looks() -> bool:
+    """Whether the page asks what its form would come to, before anybody has sent it: nothing is changed."""
+    return ticked("looks")
+
+
 def read(schema: type[M], values: Mapping[str, Any]) -> M:
     """The request that these values make; InvalidRequest that names each field and its problem."""
     try:

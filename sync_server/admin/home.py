@@ -25,6 +25,7 @@ from sync_server.events.queries import EventFilter
 from sync_server.events.snapshot_rows import days
 from sync_server.plumbing.parts import parts
 from sync_server.scans.attendance import inside
+from sync_server.venues import queries as venues
 
 SHOWN: Final = 6
 COUNTED: Final = 3
@@ -64,12 +65,16 @@ def _home() -> str:
         guide = guide_of(session, here, known[0] if known else None) if len(known) < 2 else None
         sold = rooms(session, coming)
         who_is_in = {row.id: _inside(session, row, now) for row in _live(coming)}
-        week = _week(session, here, now, coming[0].timezone if coming else "UTC")
+        issued = [row for row in coming if row.tickets_issued]
+        bought = sales_figures.bought(session, [row.key for row in issued])
+        week = _week(session, here, now, venues.usual_timezone(session, here))
     shown: dict[str, object] = {
         "coming": coming,
         "inside": who_is_in,
         "rooms": sold,
         "week": week,
+        "selling": next((row for row in issued if row.id in bought), None),
+        "issued": issued,
         "today": _today(coming, now),
     }
     return render_page("home.html", **shown, guide=_unfinished(guide))

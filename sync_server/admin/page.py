@@ -28,6 +28,7 @@ from sync_server.plumbing.web import (
     require,
 )
 from sync_server.ticket_files.design import accent_of, design_of
+from sync_server.venues import queries as venues
 from sync_server.waiting.handing_over import listener_url
 
 TEXTS: Final = Path(__file__).with_name("texts")
@@ -87,7 +88,14 @@ def render_page(template: str, /, **context: object) -> str:
 
 
 def _rendered(template: str, shown: dict[str, object]) -> str:
-    return render_template(f"admin/{template}", now=parts().clock(), display=display, may=may, t=words(), **shown)
+    every = {"now": parts().clock(), "display": display, "may": may, "t": words(), "home_zone": home_zone}
+    return render_template(f"admin/{template}", **every, **shown)
+
+
+def home_zone() -> str:
+    """By whose clocks times are shown that belong to no event: those of most of the organisation's venues."""
+    with parts().database.reading() as session:
+        return venues.usual_timezone(session, current_organisation())
 
 
 def may(action: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import case, func, select, text
+from sqlalchemy import case, exists, func, literal, select, text, union_all
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -65,6 +66,15 @@ def first_sale(session: Session, event: EventKey) -> Millis | None:
     """When an event was sold first; None where nobody has bought yet."""
     sold = select(OrderRow.created_at).where(event.of(OrderRow), OrderRow.state.in_(SOLD))
     return session.execute(sold.order_by(OrderRow.id).limit(1)).scalar_one_or_none()
+
+
+def bought(session: Session, events: Sequence[EventKey]) -> set[str]:
+    """Those of these events that somebody has bought tickets of: tickets can be issued without an order, too."""
+    asked = [
+        select(literal(event.event_id)).where(exists().where(event.of(OrderRow), OrderRow.state.in_(SOLD)))
+        for event in events
+    ]
+    return set(session.execute(union_all(*asked)).scalars()) if asked else set()
 
 
 def types_of_event(session: Session, event: EventKey, since: Millis, step: Millis) -> list[TypeSold]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from shared.errors import NotFound
@@ -54,6 +54,14 @@ def _conditions(filters: VenueFilter) -> Iterator[ColumnElement[bool]]:
         yield VenueRecord.city_norm == fold(filters.city)
     if filters.timezone is not None:
         yield VenueRecord.timezone == filters.timezone
+
+
+def usual_timezone(session: Session, organisation_id: str) -> str:
+    """The time zone of most of the organisation's venues, for times that belong to none; UTC while it has no venue."""
+    here = VenueRecord.organisation_id == organisation_id, VenueRecord.archived_at.is_(None)
+    counted = select(VenueRecord.timezone).where(*here).group_by(VenueRecord.timezone)
+    most = counted.order_by(func.count().desc(), func.min(VenueRecord.id)).limit(1)
+    return session.execute(most).scalar_one_or_none() or "UTC"
 
 
 def slug_taken(session: Session, organisation_id: str, slug: str) -> bool:

@@ -127,7 +127,7 @@ def test_lost_entries_are_shown_on_the_page_of_the_device(browser_page: Page, sc
     expect(west).to_contain_text("3 entries lost at the gate")
     west.get_by_role("link").click()
     lost = browser_page.locator(".note.bad")
-    expect(lost).to_contain_text("3 entries of its journal are lost")
+    expect(lost).to_contain_text("3 entries of what it recorded are lost")
     keep_screenshot(browser_page, "admin-device-lost")
     browser_page.set_viewport_size({"width": 390, "height": 844})
     assert_fits_width(browser_page, 390)

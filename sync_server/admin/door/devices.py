@@ -13,7 +13,7 @@ from shared.errors import InvalidRequest
 from shared.lifecycle import OVER
 from shared.words.numerals import whole
 from sync_server.admin import forms
-from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.admin.page import bp, current_organisation, page, render_page, words
 from sync_server.devices import codes, enrolment, queries, service, standing
 from sync_server.devices.event_assignments import event_assignment
 from sync_server.devices.identity import server_key
@@ -29,12 +29,17 @@ from sync_server.scans.queries import EMPTY_JOURNAL
 
 MOST_OFFERED: Final = 200
 """Events that a device's page offers; later ones are assigned when their time comes, or through the API."""
+Page = str | tuple[str, int] | WerkzeugResponse
 
 
 @bp.get("/devices")
 @page()
 def devices() -> str:
     """All devices and their state; the page refreshes every few seconds."""
+    return _devices({})
+
+
+def _devices(problems: dict[str, str]) -> str:
     with parts().database.reading() as session:
         views = queries.views(session, current_organisation())
         shown = {
@@ -44,15 +49,19 @@ def devices() -> str:
             "without_gate": standing.without_gate(session, current_organisation(), views),
             "titles": events.names(session, current_organisation(), _event_numbers(views)),
         }
-    return render_page("door/devices.html", views=views, nothing=EMPTY_JOURNAL, silent_after=SILENT_AFTER_MS, **shown)
+    fixed = {"nothing": EMPTY_JOURNAL, "silent_after": SILENT_AFTER_MS, "problems": problems, "typed": request.form}
+    return render_page("door/devices.html", views=views, **fixed, **shown)
 
 
 @bp.post("/devices")
 @page(Action.MANAGE_DEVICES)
-def create_device() -> WerkzeugResponse:
+def create_device() -> Page:
     """Create a device, and go to its page."""
-    with parts().database.writing() as session:
-        made = service.create(session, current_organisation(), forms.text("name", 200), "gate", context())
+    try:
+        with parts().database.writing() as session:
+            made = service.create(session, current_organisation(), forms.text("name", 200), "gate", context())
+    except InvalidRequest as error:
+        return _devices(forms.problems_of(error)), error.status
     return redirect(url_for("admin.device", device_id=made.id))
 
 
@@ -60,6 +69,10 @@ def create_device() -> WerkzeugResponse:
 @page()
 def device(device_id: str) -> str:
     """One device: its assignments, state and enrolment."""
+    return _device(device_id, {})
+
+
+def _device(device_id: str, problems: dict[str, str]) -> str:
     with parts().database.reading() as session:
         view = queries.view(session, current_organisation(), device_id)
         chosen = {work.event_id: work for work in view.assignments}
@@ -78,7 +91,8 @@ def device(device_id: str) -> str:
     full = len(choices) >= MOST_OFFERED
     shown = {"journal": journal, "full": full, "lost": lost, "code": code, "without_gate": without_gate}
     state = codes.state_of(code, parts().clock())
-    return render_page("door/device.html", view=view, chosen=chosen, choices=choices, code_state=state, **shown)
+    more = {"code_state": state, "problems": problems}
+    return render_page("door/device.html", view=view, chosen=chosen, choices=choices, **more, **shown)
 
 
 @bp.post("/devices/<device_id>/work")
@@ -130,7 +144,7 @@ def ask_to_revoke(device_id: str) -> str:
 @page(Action.MANAGE_DEVICES)
 def revoke(device_id: str) -> WerkzeugResponse:
     """Revoke a device for good."""
-    reason = request.form.get("reason", "")[:1000]
+    reason = forms.text("reason", 1_000)
     with parts().database.writing() as session:
         found = queries.get(session, current_organisation(), device_id)
         service.revoke(session, found, reason, context())
@@ -139,11 +153,11 @@ def revoke(device_id: str) -> WerkzeugResponse:
 
 @bp.post("/devices/<device_id>/late-entries")
 @page(Action.RESOLVE_CONFLICTS)
-def accept_late(device_id: str) -> WerkzeugResponse:
+def accept_late(device_id: str) -> Page:
     """Accept the entries that a device wrote after it was revoked."""
-    note = request.form.get("note", "").strip()[:2000]
+    note = forms.text("note", 2_000)
     if not note:
-        raise InvalidRequest("Explain in a note why these entries can be trusted.", field="note")
+        return _device(device_id, {"note": words()("device.no_note")}), InvalidRequest.status
     with parts().database.writing() as session:
         quarantine.accept_late(session, current_organisation(), device_id, context(), note=note, sealer=parts().sealer)
     return redirect(url_for("admin.device", device_id=device_id))

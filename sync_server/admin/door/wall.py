@@ -10,7 +10,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WerkzeugResponse
 
-from shared.errors import NotFound
+from shared.errors import InvalidRequest, NotFound
 from sync_server.admin import forms
 from sync_server.admin.door.board import board
 from sync_server.admin.page import bp, current_organisation, page, render_page, require_same_site
@@ -81,21 +81,27 @@ def _wall(session: Session, key: EventKey, *, by_link: bool = False) -> str:
 @page(Action.MANAGE_DEVICES)
 def screens(event_id: str) -> str:
     """The links of an event's wall, each with its address."""
+    return _screens(event_id, {})
+
+
+def _screens(event_id: str, problems: dict[str, str]) -> str:
     with parts().database.reading() as session:
         event = events.event(session, current_organisation(), event_id)
         links = wall_links.open_links(session, event.key)
     shown = [(link, _address(link)) for link in links]
-    return render_page("door/screens.html", event=event, links=shown)
+    return render_page("door/screens.html", event=event, links=shown, problems=problems, typed=request.form)
 
 
 @bp.post("/events/<event_id>/screens")
 @page(Action.MANAGE_DEVICES)
-def make_screen(event_id: str) -> WerkzeugResponse:
+def make_screen(event_id: str) -> Page:
     """Make a link for one more screen."""
-    with parts().database.writing() as session:
-        event = events.event(session, current_organisation(), event_id)
-        link = wall_links.make(session, event.key, forms.text("name", 200), context())
-        link_id = link.id
+    try:
+        with parts().database.writing() as session:
+            event = events.event(session, current_organisation(), event_id)
+            link_id = wall_links.make(session, event.key, forms.text("name", 200), context()).id
+    except InvalidRequest as error:
+        return _screens(event_id, forms.problems_of(error)), error.status
     return redirect(url_for("admin.screen", event_id=event_id, link_id=link_id))
 
 

@@ -15,6 +15,7 @@ from shared.errors import GatehouseError, InvalidRequest
 from sync_server.accounts import queries as accounts
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page, words
+from sync_server.admin.selling.code_preview import Typed, prices
 from sync_server.admin.selling.code_words import gives, standing
 from sync_server.checkout.codes import batches, signing
 from sync_server.checkout.codes.code_schemas import BatchView, NewBatch, batch_view
@@ -84,10 +85,12 @@ def _form(event_id: str, kind: str, problems: dict[str, str]) -> str:
         types = tickets.ticket_types(session, *event.key)
         currency = accounts.organisation(session, event.organisation_id).currency
     kind = kind if kind in KINDS else KINDS[0]
+    seen = Typed.of(_written(kind, event.timezone))
     typed = request.form if request.method == "POST" else None
     chosen = set(request.form.getlist("type"))
     shown = {"kind": kind, "types": types, "currency": currency, "typed": typed, "chosen": chosen}
-    return render_page("selling/code_form.html", event=event, problems=problems, **shown)
+    preview = {"seen": seen, "prices": prices(seen, types)}
+    return render_page("selling/code_form.html", event=event, problems=problems, **preview, **shown)
 
 
 @bp.post("/events/<event_id>/codes")
@@ -95,6 +98,8 @@ def _form(event_id: str, kind: str, problems: dict[str, str]) -> str:
 def make_codes(event_id: str) -> Page:
     """Make a batch, and show its codes."""
     kind = forms.text("kind", 10)
+    if forms.only_looks():
+        return _form(event_id, kind, {})
     try:
         with parts().database.writing() as session:
             event = events.event(session, current_organisation(), event_id)

@@ -20,10 +20,9 @@ from sync_server.checkout import queries, views
 from sync_server.checkout.orders import ending, noting, renaming
 from sync_server.checkout.orders.locking import lock_order
 from sync_server.checkout.orders.renaming import Names
-from sync_server.checkout.payments import paying, refunding
-from sync_server.checkout.payments.methods import METHODS, method_named
+from sync_server.checkout.payments import paying
+from sync_server.checkout.payments.methods import method_named
 from sync_server.checkout.payments.paying import Arrived, OrderKey
-from sync_server.checkout.payments.refunding import Refund
 from sync_server.checkout.queries import OrderFilter
 from sync_server.checkout.rules import OrderState
 from sync_server.checkout.schemas import OrderView
@@ -36,7 +35,6 @@ from sync_server.tickets.types import badge_layouts
 
 PAGE_SIZE: Final = 50
 HISTORY: Final = 100
-_PAID_BACK_BY_HAND: Final = ("cash", "card", "invoice")
 T = TypeVar("T")
 Page = str | tuple[str, int] | WerkzeugResponse
 
@@ -73,53 +71,26 @@ def event_orders(event_id: str) -> str:
 @page(Action.READ_ORDERS)
 def order(order_id: str) -> str:
     """One order: what was bought, what was paid, and all that happened to it."""
+    return _order(order_id, {})
+
+
+def _order(order_id: str, problems: dict[str, str]) -> str:
     here = current_organisation()
     with parts().database.reading() as session:
-        _, view, event = _read(session, order_id)
+        _, view, event = read_order(session, order_id)
         chosen = AuditFilter(subject_kind="order", subject_id=order_id)
         lines = audit.lines(session, here, chosen, limit=HISTORY, after=None).items
         names = {one.user_id: one.name or one.email for one in accounts.members(session, here)}
         has_badges = any(badge_layouts.layouts(session, event.key).values())
-    told = history(lines, names, words())
-    return render_page("selling/order.html", order=view, event=event, history=told, has_badges=has_badges)
+    shown = {"history": history(lines, names, words()), "has_badges": has_badges, "problems": problems}
+    return render_page("selling/order.html", order=view, event=event, **shown)
 
 
-def _read(session: Session, order_id: str) -> tuple[queries.Order, OrderView, events.Event]:
+def read_order(session: Session, order_id: str) -> tuple[queries.Order, OrderView, events.Event]:
     """An order as it is stored and as it is shown, and its event."""
     here = current_organisation()
     row = queries.order(session, here, order_id)
     return row, views.view_of(session, row, parts().clock()), events.event(session, here, row.event_id)
-
-
-@bp.get("/orders/<order_id>/refund")
-@page(Action.REFUND_ORDERS)
-def ask_to_refund(order_id: str) -> str:
-    """Which tickets are refunded, how much that is, and how it is paid back."""
-    return _refund_page(order_id)
-
-
-def _refund_page(order_id: str, problem: str = "") -> str:
-    with parts().database.reading() as session:
-        row, view, event = _read(session, order_id)
-    methods = [name for name in METHODS if name == row.method or name in _PAID_BACK_BY_HAND]
-    return render_page("selling/refund.html", order=view, event=event, methods=methods, problem=problem)
-
-
-@bp.post("/orders/<order_id>/refund")
-@page(Action.REFUND_ORDERS)
-def refund(order_id: str) -> Page:
-    """Refund the chosen tickets; their gates refuse them from then on."""
-    try:
-        positions = [int(each) for each in request.form.getlist("line") if each.isdecimal()]
-        if not positions:
-            raise InvalidRequest("Choose the tickets to refund.", field="line")
-        method = method_named(forms.text("method", 20))
-        reason, reference = forms.text("reason", 1_000), forms.text_or_none("reference", 140)
-        wanted = Refund(method, positions, forms.ticked("keep_fees"), reference, reason)
-        _change(order_id, lambda session, key: refunding.refund(session, key, wanted, context()))
-    except GatehouseError as error:
-        return _refund_page(order_id, error.message), error.status
-    return redirect(url_for("admin.order", order_id=order_id))
 
 
 @bp.get("/orders/<order_id>/cancel")
@@ -127,7 +98,7 @@ def refund(order_id: str) -> Page:
 def ask_to_cancel(order_id: str) -> str | WerkzeugResponse:
     """What cancelling an order that is not paid means; one that was paid meanwhile shows itself."""
     with parts().database.reading() as session:
-        row, view, event = _read(session, order_id)
+        row, view, event = read_order(session, order_id)
     if row.state != OrderState.PENDING.value:
         return redirect(url_for("admin.order", order_id=order_id))
     return render_page("selling/order_cancel.html", order=view, event=event)
@@ -142,7 +113,7 @@ def cancel_order(order_id: str) -> WerkzeugResponse:
     def end(session: Session, key: OrderKey) -> None:
         ending.end(session, lock_order(session, *key), OrderState.CANCELLED, context(), reason=reason)
 
-    _change(order_id, end)
+    change_order(order_id, end)
     return redirect(url_for("admin.order", order_id=order_id))
 
 
@@ -155,7 +126,7 @@ def ask_for_names(order_id: str) -> str:
 
 def _names_page(order_id: str, problem: str = "") -> str:
     with parts().database.reading() as session:
-        _, view, event = _read(session, order_id)
+        _, view, event = read_order(session, order_id)
     guests = [line for line in view.lines if line.state in renaming.STANDING]
     return render_page("selling/order_names.html", order=view, event=event, guests=guests, problem=problem)
 
@@ -168,7 +139,7 @@ def rename_order(order_id: str) -> Page:
     guests = {int(each): forms.text(f"guest-{each}", 100) for each in typed if each.isdecimal() and len(each) < 4}
     names = Names(forms.text("buyer", 100), guests, forms.text("reason", 1_000))
     try:
-        reissued = _change(order_id, lambda session, key: _renamed(session, key, names))
+        reissued = change_order(order_id, lambda session, key: _renamed(session, key, names))
         if reissued and forms.ticked("mail"):
             resending.resend(parts(), OrderKey(current_organisation(), order_id), context())
             return redirect(url_for("admin.order", order_id=order_id, sent=1))
@@ -183,14 +154,17 @@ def _renamed(session: Session, key: OrderKey, names: Names) -> int:
 
 @bp.post("/orders/<order_id>/paid")
 @page(Action.ISSUE_TICKETS)
-def mark_paid(order_id: str) -> WerkzeugResponse:
+def mark_paid(order_id: str) -> Page:
     """Note a payment that has arrived: all that is due, or the amount that was typed."""
     here = current_organisation()
     with parts().database.reading() as session:
         queries.order(session, here, order_id)
     method = method_named(forms.text("method", 20))
     paying.require_noting(method, context())
-    cents = forms.cents("amount") if forms.text("amount", 20) else None
+    try:
+        cents = forms.amount("amount", "amount")
+    except InvalidRequest as error:
+        return _order(order_id, forms.problems_of(error)), error.status
     arrived = Arrived(method, cents, forms.text_or_none("reference", 140), forms.text("note", 1_000))
     paying.receive_or_keep(parts().database, parts().sealer, OrderKey(here, order_id), arrived, context())
     return redirect(url_for("admin.order", order_id=order_id))
@@ -207,14 +181,17 @@ def resend(order_id: str) -> WerkzeugResponse:
 
 @bp.post("/orders/<order_id>/notes")
 @page(Action.READ_ORDERS)
-def note_order(order_id: str) -> WerkzeugResponse:
+def note_order(order_id: str) -> Page:
     """Add a note, which stays."""
-    with parts().database.writing() as session:
-        noting.note(session, current_organisation(), order_id, forms.text("note", 1_000), context())
+    try:
+        with parts().database.writing() as session:
+            noting.note(session, current_organisation(), order_id, forms.text("note", 1_000), context())
+    except InvalidRequest as error:
+        return _order(order_id, forms.problems_of(error)), error.status
     return redirect(url_for("admin.order", order_id=order_id))
 
 
-def _change(order_id: str, change: Callable[[Session, OrderKey], T]) -> T:
+def change_order(order_id: str, change: Callable[[Session, OrderKey], T]) -> T:
     """Change an order unless it is another than the form has shown."""
     key = OrderKey(current_organisation(), order_id)
     with parts().database.writing() as session:

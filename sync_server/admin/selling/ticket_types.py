@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from flask import redirect, request, url_for
@@ -12,6 +13,7 @@ from shared.errors import GatehouseError
 from sync_server.accounts import queries as accounts
 from sync_server.admin import forms
 from sync_server.admin.page import bp, current_organisation, page, render_page
+from sync_server.checkout.money.amounts import BASIS_POINTS, tax_included
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
@@ -48,6 +50,8 @@ def new_type(event_id: str) -> str:
 @page(Action.EDIT_EVENTS)
 def create_type(event_id: str) -> Page:
     """Create a ticket type."""
+    if forms.only_looks():
+        return _form(event_id, None, {})
     here = current_organisation()
     try:
         with parts().database.writing() as session:
@@ -70,6 +74,8 @@ def edit_type(event_id: str, number: int) -> str:
 @page(Action.EDIT_EVENTS)
 def change_type(event_id: str, number: int) -> Page:
     """Change a ticket type, unless somebody else has changed it meanwhile."""
+    if forms.only_looks():
+        return _form(event_id, number, {})
     here = current_organisation()
     try:
         with parts().database.writing() as session:
@@ -110,6 +116,39 @@ def _changed(written: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in written.items() if value is not None or name in clearable}
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A ticket type as its form has it so far; None where no amount or number was typed."""
+
+    name: str
+    description: str
+    price_cents: int | None
+    fee_cents: int
+    tax_rate: int
+    quantity: int | None
+
+    @property
+    def cents(self) -> int:
+        """What a guest pays for one."""
+        return (self.price_cents or 0) + self.fee_cents
+
+    @property
+    def tax_cents(self) -> int:
+        """The tax that this includes."""
+        return tax_included(self.cents, self.tax_rate)
+
+
+def _seen(row: queries.TicketType | None) -> Seen:
+    """What is typed, or stored where nothing was typed yet."""
+    if request.method == "POST":
+        fee, rate = forms.cents("fee") or 0, min(forms.cents("tax_percent") or 0, BASIS_POINTS)
+        text = forms.text("name", 100), forms.lines("description", 1_000)
+        return Seen(*text, forms.cents("price"), fee, rate, forms.number("quantity"))
+    if row is None:
+        return Seen("", "", None, 0, 0, None)
+    return Seen(row.name, row.description or "", row.price_cents, row.fee_cents, row.tax_rate, row.quantity)
+
+
 def _view(session: Session, event: events.Event, row: queries.TicketType) -> Any:
     return type_view(row, type_service.taken_by_day(session, event)(row.number))
 
@@ -124,6 +163,7 @@ def _form(event_id: str, number: int | None, problems: dict[str, str]) -> str:
             "zones": [(zone.number, zone.name) for zone in events.zones(session, here, event_id)],
             "currency": row.currency if row is not None else accounts.organisation(session, here).currency,
         }
+    shown["seen"] = _seen(row)
     typed = request.form if request.method == "POST" else None
     return render_page(
         "selling/type_form.html", event=event, row=row, typed=typed, problems=problems, **shown, **_CHOICES

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from flask import request
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.accounts import queries as accounts
-from sync_server.admin.page import bp, current_organisation, page
+from sync_server.admin.page import bp, current_organisation, home_zone, page
 from sync_server.admin.settings.audit_words import THINGS, sentence
 from sync_server.admin.settings.frame import render_settings
 from sync_server.archives.audit_log import segment_check
@@ -32,13 +33,13 @@ _ACTORS: Final = ("token", "device", "customer", "guest", "operator", "system", 
 @page(Action.READ_AUDIT)
 def audit_log() -> str:
     """The lines of the log, newest first."""
+    here, zone = current_organisation(), home_zone()
     with parts().database.reading() as session:
-        here = current_organisation()
-        found = queries.lines(session, here, _chosen(), limit=SHOWN, after=request.args.get("after"))
+        found = queries.lines(session, here, _chosen(zone), limit=SHOWN, after=request.args.get("after"))
         lines = [line_view(line) for line in found.items]
         people = {one.user_id: one.name or one.email for one in accounts.members(session, here)}
         names = _names(session, lines) | people
-    shown = {"lines": lines, "next": found.next, "names": names, "people": people}
+    shown = {"zone": zone, "lines": lines, "next": found.next, "names": names, "people": people}
     others = {"actors": _ACTORS, "things": THINGS, "sentence": sentence, "changes": changes}
     return render_settings("audit.html", "audit", asked=request.args, **shown, **others)
 
@@ -49,24 +50,25 @@ def _names(session: Session, lines: list[AuditLineView]) -> dict[str, str]:
     return events.names_by_id(session, current_organisation(), mentioned) if mentioned else {}
 
 
-def _chosen() -> AuditFilter:
+def _chosen(zone: str) -> AuditFilter:
     kind, _, id = request.args.get("who", "")[:80].partition(":")
     return AuditFilter(
         actor_kind=kind or None,
         actor_id=id or None,
         subject_kind=request.args.get("thing", "")[:80] or None,
         subject_id=request.args.get("id", "")[:80] or None,
-        since=_day(request.args.get("since", "")),
-        until=_day(request.args.get("until", ""), days=1),
+        since=_day(request.args.get("since", ""), zone),
+        until=_day(request.args.get("until", ""), zone, days=1),
     )
 
 
-def _day(text: str, days: int = 0) -> Millis | None:
+def _day(text: str, zone: str, days: int = 0) -> Millis | None:
+    """When a day begins there."""
     try:
         day = date.fromisoformat(text) + timedelta(days=days)
+        return max(0, int(datetime.combine(day, time(), ZoneInfo(zone)).timestamp() * 1000))
     except (ValueError, OverflowError):
         return None
-    return max(0, int(datetime.combine(day, time(), UTC).timestamp() * 1000))
 
 
 def changes(line: AuditLineView) -> list[tuple[str, Any, Any]]:

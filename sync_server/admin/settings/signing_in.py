@@ -35,9 +35,16 @@ def sign_in() -> WerkzeugResponse | tuple[str, int, dict[str, str]]:
             "settings/login.html", after=_next_page(), email=email, error=error.message, asks_for_code=asks_for_code
         )
         return shown, error.status, retry_headers(error)
-    response = redirect(_next_page() or url_for("admin.home"))
+    response = redirect(_next_page() or _first_page(signed_in.user_id))
     set_cookie(response, signed_in)  # type: ignore[arg-type]  # redirect() returns Flask's own response class
     return response
+
+
+def _first_page(user_id: str) -> str:
+    """Whoever belongs to several organisations says for which one this browser works before anything is shown."""
+    with parts().database.reading() as session:
+        several = len(accounts.organisations_of(session, user_id)) > 1
+    return url_for("admin.organisations" if several else "admin.home")
 
 
 @bp.post("/logout")
@@ -51,15 +58,20 @@ def sign_out() -> WerkzeugResponse:
 
 
 @bp.get("/organisation")
-def organisations() -> str:
-    """The organisations that the user may act for."""
+def organisations() -> str | WerkzeugResponse:
+    """The organisations that the user may act for; on the way in only where there are several."""
     principal = maybe_staff()
     if principal is None:
         raise NotSignedIn
+    if "entering" in request.args and not principal.platform_role:
+        first = _first_page(principal.id)
+        if first != request.path:
+            return redirect(first)
     with parts().database.reading() as session:
-        own = [row for row, _ in accounts.organisations_of(session, principal.id)]
-        rows = list(accounts.organisations(session)) if principal.platform_role else own
-    return render_page("settings/organisation.html", organisations=rows)
+        own = accounts.organisations_of(session, principal.id)
+        rows = list(accounts.organisations(session)) if principal.platform_role else [row for row, _ in own]
+    roles = {row.id: role for row, role in own}
+    return render_page("settings/organisation.html", organisations=rows, roles=roles)
 
 
 @bp.post("/organisation")

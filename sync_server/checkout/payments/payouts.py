@@ -32,11 +32,11 @@ class PayoutState(StrEnum):
     FAILED = "failed"
 
 
-def owed(session: Session, order: OrderRow) -> int:
-    """What is owed to the buyer and not on its way yet, in cents."""
+def owed(session: Session, order: OrderRow, *, credited: int = 0) -> int:
+    """What is owed to the buyer and not on its way yet, in cents; or would be, once so much more is credited."""
     way = on_their_way(session, order.organisation_id, [order.id]).get(order.id, 0)
     disputed = sum(_disputed(session, order, "open").values())
-    return max(0, -ledger.balance(session, order).due - way - disputed)
+    return max(0, credited - ledger.balance(session, order).due - way - disputed)
 
 
 def _disputed(session: Session, order: OrderRow, *states: str) -> dict[str, int]:

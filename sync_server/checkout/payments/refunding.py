@@ -13,6 +13,7 @@ from sync_server.checkout import queries
 from sync_server.checkout.models import OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
+from sync_server.checkout.money.amounts import Amounts
 from sync_server.checkout.money.ledger import Kind
 from sync_server.checkout.orders import recording
 from sync_server.checkout.orders.locking import lock_order
@@ -58,6 +59,14 @@ def refund(session: Session, key: OrderKey, wanted: Refund, context: ActionConte
     payload = {"admissions": len(lines), "cents": owed, "method": wanted.method.name}
     recording.record_order(session, order, number, "order_refunded", context, reason=wanted.reason, **payload)
     return order
+
+
+def sum_of(session: Session, key: OrderKey, wanted: Refund) -> int:
+    """What a refund would pay back now, in cents: with whatever else is owed to the buyer."""
+    order = queries.order(session, *key)
+    lines = _chosen(queries.lines(session, key.organisation_id, order.id), order, wanted.positions)
+    owed = payouts.owed(session, order, credited=_amounts(lines, wanted).total)
+    return min(owed, payouts.refundable(session, order, wanted.method)) if wanted.method.online else owed
 
 
 def call_off(session: Session, key: OrderKey, context: ActionContext, *, keep_fees: bool, reason: str) -> None:
@@ -145,6 +154,13 @@ def _chosen(
     return [standing[position] for position in sorted(set(positions))]
 
 
+def _amounts(lines: Sequence[OrderLineRow], wanted: Refund) -> Amounts:
+    """What these lines are credited for."""
+    amounts = money.amounts_of(lines)
+    amounts = replace(amounts, fees=0) if wanted.keep_fees else amounts
+    return money.less(amounts, wanted.kept_cents)
+
+
 def _credit(
     session: Session, order: OrderRow, every: Sequence[OrderLineRow], wanted: Refund, context: ActionContext
 ) -> Sequence[OrderLineRow]:
@@ -157,9 +173,7 @@ def _credit(
         if row.state != TicketState.CANCELLED:
             reason = wanted.reason or "the ticket was refunded"
             ticket_service.cancel(session, order.organisation_id, id, context, reason=reason)
-    amounts = money.amounts_of(lines)
-    amounts = replace(amounts, fees=0) if wanted.keep_fees else amounts
-    ledger.credit(session, order, money.less(amounts, wanted.kept_cents), context)
+    ledger.credit(session, order, _amounts(lines, wanted), context)
     for line in lines:
         line.state = LineState.REFUNDED.value
     state = state_after_refund(line.state for line in every)

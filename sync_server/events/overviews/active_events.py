@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from sqlalchemy import select, tuple_
@@ -43,3 +43,9 @@ def venue_ids_by_event(session: Session, among: Sequence[EventKey]) -> dict[str,
         statement = select(EventRecord.id, EventRecord.venue_id).where(_KEY.in_(among[start : start + _BATCH_SIZE]))
         found |= {row.id: row.venue_id for row in session.execute(statement)}
     return found
+
+
+def timezones_by_id(session: Session, organisation_id: str, event_ids: Collection[str]) -> dict[str, str]:
+    """The time zones of these events, by id."""
+    here = EventRecord.organisation_id == organisation_id, EventRecord.id.in_(sorted(event_ids))
+    return dict(session.execute(select(EventRecord.id, EventRecord.timezone).where(*here)).all()) if event_ids else {}

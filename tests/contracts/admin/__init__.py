@@ -1,0 +1,1 @@
+"""Public listings, on both databases."""
