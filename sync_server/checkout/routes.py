@@ -117,7 +117,7 @@ def _noted(order_id: str, body: schemas.NotePayment, *, keep_only: bool = False)
         order = paying.receive(session, parts().sealer, key, payment, context(), keep_only=keep_only)
         return views.view_of(session, order, parts().clock())
 
-    return run_once(write, status=200)
+    return run_once(write, status=200, event_in_demand=paying.event_in_demand(parts().database, key))
 
 
 @bp.post("/orders/<order_id>/cancel")

@@ -128,7 +128,7 @@ def pay(key: OrderKey, json_data: schemas.PayBody) -> Response:
             beginning.plan(session, whole.order, context())
         return views.view_of_whole(session, whole, parts().clock())
 
-    response = run_once(write, status=200)
+    response = run_once(write, status=200, event_in_demand=paying.event_in_demand(parts().database, key))
     return _with_secret(key) if method.online else response
 
 

@@ -30,6 +30,7 @@ from sync_server.checkout.sessions.rules import SessionState
 from sync_server.events import queries as events
 from sync_server.holds import ordering
 from sync_server.plumbing.database import Database
+from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 from sync_server.queueing import service as queueing
@@ -53,6 +54,17 @@ class Arrived:
     cents: int | None = None
     reference: str | None = None
     note: str = ""
+
+
+def event_in_demand(database: Database, key: OrderKey) -> EventKey | None:
+    """The event that a payment will lock, which it names when its transaction begins; or NotFound.
+
+    None on SQLite, which has one writer anyway. Which event an order belongs to never changes.
+    """
+    if database.embedded:
+        return None
+    with database.autocommit_reading() as session:
+        return queries.order(session, *key).event
 
 
 def start(session: Session, sealer: Sealer, key: OrderKey, method: PaymentMethod, context: ActionContext) -> WholeOrder:
@@ -181,8 +193,9 @@ def receive_or_keep(
     database: Database, sealer: Sealer, key: OrderKey, payment: Arrived, context: ActionContext
 ) -> OrderRow:
     """Note a payment in a transaction of its own; one whose seats are gone is kept as owed to the buyer."""
+    event = event_in_demand(database, key)
     try:
-        with database.writing() as session:
+        with database.writing(event) as session:
             return receive(session, sealer, key, payment, context)
     except SeatsGone:
         with database.writing() as session:

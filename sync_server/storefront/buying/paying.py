@@ -25,7 +25,7 @@ def begin(page: Page, key: OrderKey, method: str) -> Response:
     try:
         chosen = method_named(method)
         paying.require_in_shop(chosen)
-        with parts().database.writing() as session:
+        with parts().database.writing(paying.event_in_demand(parts().database, key)) as session:
             order = paying.start(session, parts().sealer, key, chosen, context()).order
             if chosen.online:
                 beginning.plan(session, order, context())

@@ -13,7 +13,8 @@ import pytest
 from sqlalchemy.orm import Session
 
 from shared.ids import NIL_ID
-from sync_server.checkout.orders import drafting
+from sync_server.checkout.orders import drafting, locking
+from sync_server.checkout.payments import paying
 from sync_server.events import service as events
 from sync_server.plumbing.database import WRITERS_AT_AN_EVENT, database_of
 from sync_server.plumbing.few_at_once import FewAtOnce
@@ -177,6 +178,45 @@ def test_many_buyers_wait_for_their_turn_and_one_refusal_concerns_one_of_them(
     assert repeated == 2 * [answer.json["id"] for answer in first if answer.status_code == 201]  # type: ignore[index]
     assert most and max(most.values()) <= WRITERS_AT_AN_EVENT
     assert shop.types()["Floor"]["issued"] == 2 * (BUYERS - 1)
+    assert_everything_agrees(shop)
+
+
+@pytest.mark.parametrize("where", ["in the shop", "at the box office"])
+def test_buyers_who_pay_afterwards_take_turns_too(
+    shop: Shop, nodes: list[AppServer], monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    at_it, most, counting = Counter[int](), Counter[int](), threading.Lock()
+    lock = locking.lock_order
+
+    def watched(session: Session, *key: Any, **named: Any) -> Any:
+        server = id(database_of(session))
+        with counting:
+            at_it[server] += 1
+            most[server] = max(most[server], at_it[server])
+        try:
+            return lock(session, *key, **named)
+        finally:
+            with counting:
+                at_it[server] -= 1
+
+    monkeypatch.setattr(paying, "lock_order", watched)
+    shop.api.patch(
+        f"{shop.sale.path}/ticket-types/{shop.floor}", {"price_cents": 0 if where == "in the shop" else 2_000}
+    )
+    buyers = guests(shop.sale, nodes, BUYERS)
+    orders = [buyer.post(shop.orders_path, {"holds": [{"hold_id": shop.hold_places(buyer, 2)}]}) for buyer in buyers]
+    staff = [ApiClient(node.app.test_client(), shop.api.headers) for node in nodes * BUYERS][:BUYERS]
+    works: list[tuple[ApiClient, str, object]] = (
+        [(buyer, f"{shop.path(order)}/pay", {"method": "free"}) for buyer, order in zip(buyers, orders, strict=True)]
+        if where == "in the shop"
+        else [
+            (one, f"/api/orders/{order['id']}/payments", {"method": "card"})
+            for one, order in zip(staff, orders, strict=True)
+        ]
+    )
+    assert set(attempts(works)) == {(200, "")}
+    assert most and max(most.values()) <= WRITERS_AT_AN_EVENT
+    assert {shop.shown(order)["state"] for order in orders} == {"paid"}
     assert_everything_agrees(shop)
 
 

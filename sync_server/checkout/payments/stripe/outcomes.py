@@ -90,7 +90,7 @@ def _receive(
 ) -> None:
     """The payment in the ledger, the tickets, and what is owed back: together or not at all."""
     key, payment = OrderKey(row.organisation_id, row.order_id), Arrived(STRIPE, intent.received, intent.id)
-    with access.database.writing() as session:
+    with access.database.writing(paying.event_in_demand(access.database, key)) as session:
         by_system = context.by_system()
         order = paying.receive(session, access.sealer, key, payment, by_system, keep_only=keep_only)
         payouts.return_excess(session, order, STRIPE, by_system)
