@@ -22,15 +22,14 @@ class Wrong(Exception):
 def read(path: str) -> tuple[dict[str, bytes], bytes, int, list[bytes]]:
     """The first line, and the entries in the order of service."""
     try:
-        with Path(path).open(encoding="ascii") as file:
-            head = json.loads(file.readline())
-            entries = [bytes.fromhex(line) for line in file]
+        lines = Path(path).read_text(encoding="ascii").splitlines()
+        head, entries = json.loads(lines[0]), [bytes.fromhex(line) for line in lines[1:]]
         parts = {name: bytes.fromhex(head[name]) for name in ("seed", "commitment", "root")}
         beacon = head["beacon"]["value"] if head["beacon"] else ""
         return parts, beacon.encode(), int(head["entries"]), entries
     except OSError as problem:
         raise Wrong(f"cannot be read: {problem.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         raise Wrong("is no published draw, or was damaged on its way") from None
 
 
@@ -38,8 +37,7 @@ def merkle_root(entries: list[bytes]) -> bytes:
     """The root of RFC 9162 over the entries, sorted."""
     level = [sha256(b"\0" + entry).digest() for entry in sorted(entries)]
     while len(level) > 1:
-        pairs = zip(level[::2], level[1::2], strict=False)
-        above = [sha256(b"\1" + left + right).digest() for left, right in pairs]
+        above = [sha256(b"\1" + left + right).digest() for left, right in zip(level[::2], level[1::2], strict=False)]
         level = above + level[-1:] if len(level) % 2 else above
     return level[0] if level else sha256().digest()
 
@@ -55,8 +53,7 @@ def verify(path: str, receipt: bytes | None) -> str:
         raise Wrong("was drawn with another seed than the one promised beforehand")
     if merkle_root(entries) != parts["root"]:
         raise Wrong("does not have the entries of the root published at the opening")
-    prefix = sha256(parts["seed"] + parts["root"] + sha256(beacon).digest())
-    before = b""
+    prefix, before = sha256(parts["seed"] + parts["root"] + sha256(beacon).digest()), b""
     for place, entry in enumerate(entries, 1):
         hashed = prefix.copy()
         hashed.update(entry)

@@ -119,6 +119,10 @@ def test_without_anybody_asking_the_worker_draws(rush: Rush) -> None:
     assert shown["drawn_at"] is not None and shown["figures"]["admitted"] == 2
 
 
+def test_the_verifier_is_short_enough_to_be_read_by_whoever_doubts() -> None:
+    assert len((ROOT / "scripts/verify_draw.py").read_text().splitlines()) <= 100
+
+
 def test_wrong_arguments_of_the_verifier_are_told_in_a_line(tmp_path: Path) -> None:
     status, words = verified(tmp_path, b"no draw at all\n")
     assert status == 1 and words.endswith("is no published draw, or was damaged on its way.\n")
