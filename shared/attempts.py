@@ -43,8 +43,7 @@ class Passage(Struct, frozen=True):
     zone: int
 
 
-@dataclass(frozen=True, slots=True)
-class Readiness:
+class Readiness(Struct, frozen=True):
     """Row 0: whether this device may decide at all."""
 
     ready: bool = True

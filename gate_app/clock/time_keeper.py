@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -40,8 +39,7 @@ class TimeAnchor(msgspec.Struct, frozen=True):
     source: TimeSource
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """The time as this gate knows it."""
 
     at: Millis

@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from gate_app.journal.chain_survey import ChainSurvey, LostRange
 from shared.errors import Unreadable
 from shared.journal import scans
@@ -32,8 +34,7 @@ class Branch:
     acknowledged: int
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """The last entry of a branch, which the next one names as its predecessor."""
 
     seq: int

@@ -6,10 +6,9 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from gate_app.clock.time_format import iso
 from gate_app.clock.time_keeper import Moment, TimeKeeper
@@ -45,8 +44,7 @@ class Lamp(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Presentation:
+class Presentation(Struct, frozen=True):
     """A code at a reader, and the options of the scan."""
 
     text: str
@@ -138,7 +136,7 @@ class Gate:
 
     def _moment(self, presentation: Presentation) -> Moment:
         moment = self._time.now()
-        return moment if presentation.at is None else replace(moment, at=presentation.at, uncertainty=0)
+        return moment if presentation.at is None else structs.replace(moment, at=presentation.at, uncertainty=0)
 
     def _read(self, presentation: Presentation) -> ReadTicket | Refusal:
         if not presentation.by_hand:
@@ -241,10 +239,10 @@ class Gate:
             ticket_id=ticket.ticket_id if trusted and ticket else 0,
             issue=ticket.issue if trusted and ticket else 0,
             code_hash=code.code_hash,
-            direction=attempt.direction.value,
-            mode=attempt.mode.value,
+            direction=str(attempt.direction),
+            mode=str(attempt.mode),
             admitted=verdict.admitted,
-            reason=verdict.reason.value,
+            reason=str(verdict.reason),
             notices=verdict.notices,
             override_by=override.by if override and verdict.overridden else 0,
             override_reason=override.reason if override and verdict.overridden else "",
@@ -339,9 +337,7 @@ def _result_again(entry: Entry) -> dict[str, Any]:
 def _shown(code: ReadTicket | Refusal, presentation: Presentation, gathered: Gathered) -> Shown:
     attempt = gathered.attempt
     gate = attempt.gate.number if attempt.gate else 0
-    return Shown(
-        code_of(code, presentation.text), presentation.reader, attempt.direction.value, attempt.mode.value, gate
-    )
+    return Shown(code_of(code, presentation.text), presentation.reader, str(attempt.direction), str(attempt.mode), gate)
 
 
 def _details(gathered: Gathered, presentation: Presentation) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
 from gate_app.clock.time_format import local_time
 from gate_app.clock.time_keeper import Moment
 from gate_app.installation.assignments import AssignmentStore, EventAssignment, gate_at, stands_at
@@ -41,8 +43,7 @@ class ScanOptions:
 DEFAULT_OPTIONS = ScanOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class ScanSetting:
+class ScanSetting(Struct, frozen=True):
     """Where, when and how a code was shown."""
 
     moment: Moment
@@ -53,8 +54,7 @@ class ScanSetting:
     readiness: Readiness
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(Struct, frozen=True):
     """The attempt to decide, and what is needed to record it."""
 
     attempt: Attempt

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from shared.tickets import ReadTicket, Refusal
 
 OWED_MS = 120_000
 """How long after its commit an admission that was never shown may still be shown once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What was presented, where, and in which direction: equal values are the same presentation."""
 
     code: tuple[str | int | bytes, ...]

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from gate_app.scanning.gate import Gate, Lamp, Presentation, ScanResult
 from gate_app.scanning.party_state import PartyMember, PartyState, Standing, line_of, repeat_of, shown_of
 from gate_app.scanning.turns import Turns
@@ -153,7 +155,7 @@ class Parties:
 
     def _listed(self, party: ReadParty, presentation: Presentation) -> PartyState:
         self._number += 1
-        members = (self._looked_at(replace(presentation, member=one.ticket_id)) for one in party.members)
+        members = (self._looked_at(structs.replace(presentation, member=one.ticket_id)) for one in party.members)
         return PartyState(
             self._number, party.code_hash, presentation, tuple(sorted(members, key=lambda member: member.place))
         )
@@ -219,7 +221,7 @@ class Parties:
         return replace(member, standing=Standing.TAKEN_BACK) if went is False else member
 
     def _judged(self, state: PartyState, member: PartyMember, lamp: Lamp) -> PartyMember:
-        result = self._gate.handle(replace(state.presentation, member=member.ticket_id, shown_later=True), lamp)
+        result = self._gate.handle(structs.replace(state.presentation, member=member.ticket_id, shown_later=True), lamp)
         # What is owed after an interruption says no more of the ticket than its id.
         result = result | {"ticket": member.result["ticket"] or result["ticket"]}
         admitted = result["verdict"] == "admit" and result["seq"] is not None

@@ -53,26 +53,23 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: everything in the block is on the disk when it ends, or nothing is."""
-        with self.lock, self._noting_failures():
+        with self.lock:
             connection = self.connection
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
-            except BaseException:
+            except BaseException as why:
                 with suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
+                self._note_failure(why)
                 raise
             self.commits += 1
+            self.failing = ""
 
-    @contextmanager
-    def _noting_failures(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as why:
+    def _note_failure(self, why: BaseException) -> None:
+        if isinstance(why, sqlite3.Error):
             self.failing = unwritable(self.path, why) or self.failing
-            raise
-        self.failing = ""
 
     def try_to_write(self) -> None:
         """Finds out whether the disk can be written, if there is reason to doubt it: nobody may be scanning."""
@@ -87,12 +84,17 @@ class Database:
 
     def put_unsynced(self, name: str, value: str | int | bytes) -> None:
         """Stores a value without fsync: safe from a killed process at once, from a power cut after the next commit."""
-        with self.lock, self._noting_failures():
-            self.connection.execute("PRAGMA synchronous = NORMAL")
+        with self.lock:
             try:
-                put_value(self.connection, name, value)
-            finally:
-                self.connection.execute("PRAGMA synchronous = FULL")
+                self.connection.execute("PRAGMA synchronous = NORMAL")
+                try:
+                    put_value(self.connection, name, value)
+                finally:
+                    self.connection.execute("PRAGMA synchronous = FULL")
+            except sqlite3.Error as why:
+                self._note_failure(why)
+                raise
+            self.failing = ""
 
     def get(self, name: str) -> str | int | bytes | None:
         """The stored value; None if there is none."""

@@ -332,4 +332,4 @@ def _movement(case: Case, past: PastScan, seq: int, gate: int, code_hash: bytes)
     moved = Movement(DEVICE, 0, seq, kind, TICKET, issue, code_hash, at, gate, ZONE if case.zone else 0)
     if not past.annulled:
         return [moved]
-    return [moved, replace(moved, seq=seq + 1_000_000, kind=MovementKind.ANNULMENT, annuls=(DEVICE, 0, seq))]
+    return [moved, structs.replace(moved, seq=seq + 1_000_000, kind=MovementKind.ANNULMENT, annuls=(DEVICE, 0, seq))]

@@ -39,6 +39,10 @@ class Goal:
     reached: Callable[[Figure], bool]
 
 
+ANY = Goal("for comparison", lambda _figure: True)
+"""Of figures that explain others."""
+
+
 def at_most(limit: float, field: str = "value") -> Goal:
     """The field must not exceed the limit."""
     return Goal(f"{field} <= {limit:g}", lambda figure: _measured(figure, field) <= limit)

@@ -210,8 +210,7 @@ class MovementKind(IntEnum):
     ANNULMENT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Movement:
+class Movement(msgspec.Struct, frozen=True):
     """An admitted entry or exit, or an annulment, identified by (device, branch, seq)."""
 
     device: int

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +89,8 @@ def snapshot() -> dict[str, Any]:
         "movements": {
             "bytes": movements_to_bytes(movements()).hex(),
             "are": [
-                asdict(one) | {"ticket_id": str(one.ticket_id), "code_hash": one.code_hash.hex()} for one in movements()
+                structs.asdict(one) | {"ticket_id": str(one.ticket_id), "code_hash": one.code_hash.hex()}
+                for one in movements()
             ],
         },
     }

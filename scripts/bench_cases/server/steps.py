@@ -35,7 +35,7 @@ def measure(*, quick: bool) -> Iterator[Result]:
     del quick
     for database, most in GOALS.items():
         yield Result("steps", f"a hold on {database}", _figure(_holds(database)), at_most(most))
-    yield Result("steps", "a scan, to the lamp", _figure(_scans()), at_most(5_200))
+    yield Result("steps", "a scan, to the lamp", _figure(_scans()), at_most(4_200))
 
 
 def _figure(counts: list[int]) -> Figure:

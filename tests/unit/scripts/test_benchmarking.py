@@ -17,7 +17,7 @@ from scripts.benchmarking.record import recorded
 from scripts.benchmarking.report import table
 from scripts.benchmarking.result import Figure, Goal, Result, at_least, at_most, both
 from scripts.benchmarking.statistics import Spread, percentile
-from scripts.benchmarking.yardsticks.bare_scan import BareScan
+from scripts.benchmarking.yardsticks.bare_scan import CHECKPOINT_EVERY, BareScan
 from scripts.generated_docs import figures
 
 KEYS = {"bench", "case", "value", "unit", "p50", "p95", "p99", "yardstick", "ratio", "goal", "holds"}
@@ -98,6 +98,18 @@ def test_the_bare_scan_writes_a_row_a_scan(tmp_path: Path) -> None:
     rows = bare.journal_rows()
     bare.close()
     assert rows == 12
+
+
+def test_the_log_of_the_bare_scan_stops_growing_once_it_has_rested(tmp_path: Path) -> None:
+    bare, log = BareScan(tmp_path / "bare.db", tickets=10), tmp_path / "bare.db-wal"
+    sizes = []
+    for _ in range(3):
+        for _ in range(CHECKPOINT_EVERY):
+            bare()
+        bare.rest()
+        sizes.append(log.stat().st_size)
+    bare.close()
+    assert sizes[0] == sizes[1] == sizes[2]
 
 
 class TestRecorded:

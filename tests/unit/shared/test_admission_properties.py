@@ -220,7 +220,7 @@ def _wronged(wrongs: tuple[dict[str, object], ...]) -> Attempt:
         if field:
             parts[part] = replace(parts[part], **{field: value})  # all are rows
         elif path in {"ready", "can_record"}:
-            readiness = replace(readiness, **{path: value})
+            readiness = structs.replace(readiness, **{path: value})
         else:
             plain[path] = value
     return structs.replace(attempt, **parts, **plain, readiness=readiness)
@@ -242,7 +242,7 @@ def _movements(entries: list[tuple[int, bool]], annulled: bool) -> list[Movement
         kind = MovementKind.EXIT if leaves else MovementKind.ENTRY
         made.append(Movement(3, 0, seq, kind, TICKET, 1, b"c" * 16, at, GATE_A.number, FLOOR))
         if annulled:
-            made.append(replace(made[-1], seq=seq + 1000, kind=MovementKind.ANNULMENT, annuls=(3, 0, seq)))
+            made.append(structs.replace(made[-1], seq=seq + 1000, kind=MovementKind.ANNULMENT, annuls=(3, 0, seq)))
     return made
 
 

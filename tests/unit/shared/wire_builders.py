@@ -96,7 +96,7 @@ def one_row_of_each_kind() -> tuple[AnyRow, ...]:
 def a_movement(**different: Any) -> Movement:
     """An entry through gate 2."""
     movement = Movement(4, 1, 17, MovementKind.ENTRY, a_ticket_row().ticket_id, 1, bytes(range(16)), EIGHT, 2, 1)
-    return replace(movement, **different)
+    return structs.replace(movement, **different)
 
 
 def an_entry(**different: Any) -> Entry:

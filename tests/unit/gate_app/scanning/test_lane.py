@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from gate_app.scanning.lane import Lane, Owed, Shown
 
@@ -36,12 +35,12 @@ def test_repeats_do_not_push_the_limit_further_away() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        replace(SHOWN, reader="right"),
-        replace(SHOWN, direction="exit"),
-        replace(SHOWN, mode="test"),
-        replace(SHOWN, gate=2),
-        replace(SHOWN, code=("ticket", 7, 4711, 2)),
-        replace(SHOWN, code=("ticket", 8, 4711, 1)),
+        structs.replace(SHOWN, reader="right"),
+        structs.replace(SHOWN, direction="exit"),
+        structs.replace(SHOWN, mode="test"),
+        structs.replace(SHOWN, gate=2),
+        structs.replace(SHOWN, code=("ticket", 7, 4711, 2)),
+        structs.replace(SHOWN, code=("ticket", 8, 4711, 1)),
     ],
 )
 def test_any_other_presentation_is_judged(other: Shown) -> None:
@@ -50,13 +49,13 @@ def test_any_other_presentation_is_judged(other: Shown) -> None:
 
 def test_another_code_read_in_between_ends_the_repeat() -> None:
     lane = a_lane(1_000)
-    lane.remember(replace(SHOWN, code=("text", "poster")), 1_500, {"verdict": "deny"})
+    lane.remember(structs.replace(SHOWN, code=("text", "poster")), 1_500, {"verdict": "deny"})
     assert lane.again(SHOWN, 2_000, 5_000) is None
 
 
 def test_another_reader_in_between_does_not() -> None:
     lane = a_lane(1_000)
-    lane.remember(replace(SHOWN, reader="right", code=("ticket", 7, 1, 1)), 1_500, {"verdict": "deny"})
+    lane.remember(structs.replace(SHOWN, reader="right", code=("ticket", 7, 1, 1)), 1_500, {"verdict": "deny"})
     assert lane.again(SHOWN, 2_000, 5_000) is ANSWER
 
 
@@ -69,7 +68,7 @@ OWED = Owed(4711, 1, "entry", "real", until=121_000, answer=ANSWER)
 
 def test_an_admission_whose_lamp_nobody_saw_is_given_once_at_any_reader() -> None:
     lane = Lane((OWED,))
-    assert lane.settle(replace(SHOWN, reader="right"), 2_000) is ANSWER
+    assert lane.settle(structs.replace(SHOWN, reader="right"), 2_000) is ANSWER
     assert lane.settle(SHOWN, 2_001) is None
 
 
@@ -80,11 +79,11 @@ def test_it_is_owed_for_two_minutes_only() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        replace(SHOWN, direction="exit"),
-        replace(SHOWN, mode="test"),
-        replace(SHOWN, code=("ticket", 7, 4712, 1)),
-        replace(SHOWN, code=("ticket", 7, 4711, 2)),
-        replace(SHOWN, code=("text", "4711")),
+        structs.replace(SHOWN, direction="exit"),
+        structs.replace(SHOWN, mode="test"),
+        structs.replace(SHOWN, code=("ticket", 7, 4712, 1)),
+        structs.replace(SHOWN, code=("ticket", 7, 4711, 2)),
+        structs.replace(SHOWN, code=("text", "4711")),
     ],
 )
 def test_it_is_owed_to_nobody_else(other: Shown) -> None:
