@@ -81,7 +81,12 @@ class StackLayout:
             yield
 
     def require_free_ports(self) -> None:
-        """PortTakenError, with what to do about it, when one of the two ports is in use."""
+        """PortTakenError, with what to do about it, when one of the two ports is in use, or will be."""
+        if self.gate_port in {self.port, self.port + 1}:
+            raise PortTakenError(
+                f"The server takes the ports {self.port} and {self.port + 1}, the second for streams. "
+                f"Choose another for the gate: scripts/run --gate-port {self.port + 2}"
+            )
         for port, option in ((self.port, "--port"), (self.gate_port, "--gate-port")):
             if is_taken(port):
                 raise PortTakenError(

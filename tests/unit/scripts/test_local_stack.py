@@ -31,6 +31,13 @@ def test_a_taken_port_is_refused_with_what_to_do(tmp_path: Path, taken: str, opt
             a_layout(tmp_path, **{taken: number}).require_free_ports()
 
 
+@pytest.mark.parametrize("further", [0, 1])
+def test_the_gate_does_not_get_a_port_that_the_server_takes(tmp_path: Path, further: int) -> None:
+    layout = a_layout(tmp_path, port=8765, gate_port=8765 + further)
+    with pytest.raises(PortTakenError, match=r"takes the ports 8765 and 8766.* --gate-port 8767"):
+        layout.require_free_ports()
+
+
 def test_two_free_ports_are_fine(tmp_path: Path) -> None:
     a_layout(tmp_path).require_free_ports()
 
