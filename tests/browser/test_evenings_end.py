@@ -11,13 +11,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app_server import ApiClient, AppServer
-from tests.browser.page_width import assert_fits_width
-from tests.browser.pictures import keep_screenshots
+from tests.browser.looks import look
 from tests.browser.selling_season import EMAIL, sign_in
 from tests.builders import DAY, HOUR, a_ticket_type, a_venue, an_event
 from tests.contracts.checkout.shop_floor import ACCOUNT
 from tests.served_app import served
-from tests.services.axe import violations
 from tests.services.mail_server import MailBox
 
 ADA, GRACE = "ada@example.org", "grace@example.org"
@@ -94,17 +92,6 @@ def buys_in_the_shop(page: Page, concert: Concert) -> str:
     order = next(each["id"] for each in found if each["buyer"]["email"] == ADA)
     concert.api.post(f"/api/orders/{order}/payments", {"method": "invoice"}, 200)
     return page.url
-
-
-def look(page: Page, name: str, *, keep: bool = False) -> None:
-    """It fits a narrow phone, by day and by night, and axe finds nothing."""
-    for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-        page.set_viewport_size({"width": 320, "height": 800})
-        assert_fits_width(page, 320)
-        assert violations(page) == [], (name, scheme)
-    if keep:
-        keep_screenshots(page, name)
 
 
 def figures(page: Page) -> dict[str, str]:

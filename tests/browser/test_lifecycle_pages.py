@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.page_width import assert_fits_width
-from tests.browser.pictures import keep_screenshots
+from tests.browser.looks import look
 from tests.browser.selling_season import Season, a_season
 from tests.builders import DAY
-from tests.services.axe import violations
 
 ORDERS = 33
 """Of this month's concert, of two tickets each."""
@@ -31,16 +29,6 @@ def page(browser_page: Page, season: Season) -> Page:
     """Signed in."""
     season.sign_in(browser_page)
     return browser_page
-
-
-def look(page: Page, name: str, *, keep: bool = False) -> None:
-    for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-        page.set_viewport_size({"width": 320, "height": 800})
-        assert_fits_width(page, 320)
-        assert violations(page) == [], (name, scheme)
-    if keep:
-        keep_screenshots(page, name)
 
 
 def moment(season: Season, days: int) -> str:

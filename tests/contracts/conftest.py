@@ -24,6 +24,17 @@ def app_server(database_url: str, tmp_path: Path) -> Iterator[AppServer]:
 
 
 @pytest.fixture
+def nodes(app_server: AppServer, tmp_path: Path) -> Iterator[list[AppServer]]:
+    """Two servers on one PostgreSQL, each with connections and caches of its own; on SQLite only one."""
+    if app_server.database.embedded:
+        yield [app_server]
+        return
+    other = AppServer(app_server.url, tmp_path, fresh=False)
+    yield [app_server, other]
+    other.close()
+
+
+@pytest.fixture
 def api(app_server: AppServer) -> ApiClient:
     """Somebody with every right in the organisation `marquee`."""
     return app_server.api(app_server.organisation("marquee"))

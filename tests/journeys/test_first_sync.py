@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gate_app.command_line import commands
 from gate_app.snapshots.snapshot_file import SnapshotBuilder
 from gate_app.sync.client import HttpRequest, HttpResponse
 from shared.wire import protocol
 from shared.wire.snapshot import Row
 from tests.gate_builders import EVENT, GateAtHome, a_code, a_gate, the_house
+from tests.journeys.syncing import sync
 from tests.server_in_memory import ServerInMemory
 
 PATIENCE_S = 60.0
@@ -34,10 +34,6 @@ def server(gate: GateAtHome) -> ServerInMemory:
     small = ServerInMemory(gate.hands, the_house(TICKETS))
     small.frame_limit = 10
     return small
-
-
-def sync(gate: GateAtHome, server: ServerInMemory | RequestCount) -> dict[str, object]:
-    return commands.sync_once(gate.context, *gate.context.sync(server, 0))
 
 
 def require_everything(gate: GateAtHome, server: ServerInMemory) -> None:

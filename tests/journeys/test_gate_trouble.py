@@ -29,17 +29,13 @@ from tests.gate_builders import (
     the_house,
     ticket_id_of,
 )
+from tests.journeys.syncing import sync
 from tests.server_in_memory import ServerInMemory
 
 
 @pytest.fixture
 def gate(tmp_path: Path) -> GateAtHome:
     return a_gate(tmp_path / "a")
-
-
-def sync(gate: GateAtHome, server: ServerInMemory) -> dict[str, object]:
-    puller, pusher = gate.context.sync(server, 0)
-    return commands.sync_once(gate.context, puller, pusher)
 
 
 # -- power ------------------------------------------------------------------------------------------------------

@@ -6,20 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gate_app.command_line import commands
 from shared.tickets import Entitlement
 from tests.gate_builders import GateAtHome, Hands, a_code, a_gate, a_ticket_row, the_house
+from tests.journeys.syncing import sync
 from tests.server_in_memory import ServerInMemory
 
 
 @pytest.fixture
 def gate(tmp_path: Path) -> GateAtHome:
     return a_gate(tmp_path / "a")
-
-
-def sync(gate: GateAtHome, server: ServerInMemory) -> dict[str, object]:
-    puller, pusher = gate.context.sync(server, 0)
-    return commands.sync_once(gate.context, puller, pusher)
 
 
 def test_two_gates_admit_one_ticket_offline_and_both_learn_of_the_clash(gate: GateAtHome, tmp_path: Path) -> None:

@@ -18,11 +18,9 @@ from sync_server.plumbing.event_key import EventKey
 from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from tests.app_server import ApiClient, AppServer
 from tests.contracts.checkout.shop_floor import ACCOUNT, Shop, a_shop, assert_everything_agrees
-from tests.contracts.checkout.test_races import attempts, nodes
+from tests.contracts.checkout.test_races import attempts
 from tests.contracts.checkout.test_walk import BUYER
-from tests.contracts.holds.test_concurrency import guests
-
-__all__ = ["nodes"]
+from tests.contracts.holds.at_once import guests
 
 SEATS = ("A-1", "A-2", "A-3", "A-4")
 FREE = {"method": "free"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from sync_server.migrations.tables import metadata
 from tests.app_server import ApiClient, AppServer
 from tests.builders import EVENING, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.checkout.shop_floor import Shop, a_shop, assert_everything_agrees
-from tests.contracts.holds.test_concurrency import guests, together, tried
+from tests.contracts.holds.at_once import guests, together, tried
 from tests.contracts.listings.town import Town
 from tests.contracts.queueing.rush import OPENING, a_rush
 
@@ -24,17 +23,6 @@ HERE = Path(__file__).resolve().parent
 BUYERS = 10
 ZONES = ("Europe/Berlin", "Africa/Johannesburg", "America/Argentina/Buenos_Aires", "Asia/Kathmandu", "UTC")
 NO_ZONES = ("Mars/Olympus", "GMT+2 Berlin", "+02:00", "localtime", "")
-
-
-@pytest.fixture
-def nodes(app_server: AppServer, tmp_path: Path) -> Iterator[list[AppServer]]:
-    """Two servers on one PostgreSQL; on SQLite only one."""
-    if app_server.database.embedded:
-        yield [app_server]
-        return
-    other = AppServer(app_server.url, tmp_path, fresh=False)
-    yield [app_server, other]
-    other.close()
 
 
 def test_schema_is_created_as_declared(app_server: AppServer) -> None:

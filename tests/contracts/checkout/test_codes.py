@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from sync_server.accounts.sign_in import throttling
 from sync_server.accounts.sign_in.throttling import Tried
@@ -17,19 +13,8 @@ from sync_server.plumbing.requests.addresses import network_of
 from tests.app_server import AppServer
 from tests.builders import DAY, EVENING, MINUTE
 from tests.contracts.checkout.shop_floor import Shop, assert_everything_agrees
+from tests.contracts.holds.at_once import guests, together, tried
 from tests.contracts.holds.seated_event import ADDRESS
-from tests.contracts.holds.test_concurrency import guests, together, tried
-
-
-@pytest.fixture
-def nodes(app_server: AppServer, tmp_path: Path) -> Iterator[list[AppServer]]:
-    """Two servers on one PostgreSQL; on SQLite only one."""
-    if app_server.database.embedded:
-        yield [app_server]
-        return
-    other = AppServer(app_server.url, tmp_path, fresh=False)
-    yield [app_server, other]
-    other.close()
 
 
 def a_batch(shop: Shop, **body: Any) -> list[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,20 +19,9 @@ from sync_server.plumbing.few_at_once import FewAtOnce
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, MINUTE, a_ticket_type, an_event
 from tests.contracts.checkout.shop_floor import Shop, assert_everything_agrees
-from tests.contracts.holds.test_concurrency import guests, together, tried, until_waiting
+from tests.contracts.holds.at_once import guests, together, tried, until_waiting
 
 BUYERS = 8
-
-
-@pytest.fixture
-def nodes(app_server: AppServer, tmp_path: Path) -> Iterator[list[AppServer]]:
-    """Two servers on one PostgreSQL; on SQLite only one."""
-    if app_server.database.embedded:
-        yield [app_server]
-        return
-    other = AppServer(app_server.url, tmp_path, fresh=False)
-    yield [app_server, other]
-    other.close()
 
 
 def attempts(works: list[tuple[ApiClient, str, object]]) -> list[tuple[int, str]]:

@@ -11,7 +11,7 @@ import pytest
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE
 from tests.contracts.checkout.shop_floor import ACCOUNT, Shop, a_shop, assert_everything_agrees
-from tests.contracts.holds.test_concurrency import guests, together, tried
+from tests.contracts.holds.at_once import guests, together, tried
 from tests.contracts.queueing.rush import OPENING, TAB, a_rush
 
 BUYER = {"name": "Ada Lovelace", "email": "ada@lovelace.example", "locale": "en"}

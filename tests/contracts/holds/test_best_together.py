@@ -18,11 +18,9 @@ from sync_server.seating.search.offers import SeatRequest
 from sync_server.seating.taken import SeatChanges, SeatingPorts
 from sync_server.workers import Worker
 from tests.app_server import ApiClient, AppServer
+from tests.contracts.holds.at_once import assert_every_seat_once, guests, together, tried
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
-from tests.contracts.holds.test_concurrency import assert_every_seat_once, guests, nodes, together, tried
 from tests.contracts.seating.stage import a_layout, floor, stalls
-
-__all__ = ["nodes"]
 
 PAIR = {"best": 2}
 

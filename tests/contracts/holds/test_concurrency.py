@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 from sqlalchemy import text
@@ -20,63 +18,11 @@ from sync_server.holds.selling import inventory
 from sync_server.workers import Worker
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE
+from tests.contracts.holds.at_once import assert_every_seat_once, guest_again, guests, together, tried, until_waiting
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 from tests.contracts.seating.stage import a_layout, floor, stalls
 
 T = TypeVar("T")
-
-
-@pytest.fixture
-def nodes(app_server: AppServer, tmp_path: Path) -> Iterator[list[AppServer]]:
-    """Two servers on one PostgreSQL, each with connections and caches of its own; on SQLite only one."""
-    if app_server.database.embedded:
-        yield [app_server]
-        return
-    other = AppServer(app_server.url, tmp_path, fresh=False)
-    yield [app_server, other]
-    other.close()
-
-
-def together(works: Sequence[Callable[[], T]]) -> list[T]:
-    """Run all of these at the same moment, each in a thread of its own."""
-    start = threading.Barrier(len(works))
-
-    def run(work: Callable[[], T]) -> T:
-        start.wait(60)
-        return work()
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(run, works))
-
-
-def guests(sale: SeatedEvent, nodes: list[AppServer], count: int) -> list[ApiClient]:
-    """Guests, spread over the nodes."""
-    made = []
-    for index in range(count):
-        client = nodes[index % len(nodes)].app.test_client()
-        answer = client.post(f"/api/o/{sale.slug}/session")
-        made.append(ApiClient(client, {"X-CSRF-Token": answer.json["csrf_token"]}))  # type: ignore[index]
-    return made
-
-
-def tried(who: ApiClient, path: str, body: Any) -> tuple[int, str]:
-    answer = who.ask("POST", path, body)
-    return answer.status_code, answer.json["error"]["code"] if answer.status_code >= 400 and answer.json else ""
-
-
-def assert_every_seat_once(sale: SeatedEvent) -> None:
-    """Check that no seat has two holds, and that seats and holds agree."""
-    doubled = sale.rows(
-        "SELECT seat FROM holds WHERE event_id = :event AND status = 'active' AND seat IS NOT NULL "
-        "GROUP BY seat HAVING COUNT(*) > 1",
-        event=sale.id,
-    )
-    assert doubled == []
-    held = sale.rows("SELECT seat, hold_id FROM event_seats WHERE event_id = :event AND state = 1", event=sale.id)
-    active = sale.rows(
-        "SELECT seat, id FROM holds WHERE event_id = :event AND status = 'active' AND seat IS NOT NULL", event=sale.id
-    )
-    assert sorted(held) == sorted(active)
 
 
 @pytest.mark.parametrize("count", [8, 24])
@@ -132,15 +78,6 @@ def test_eight_simultaneous_clicks_of_one_guest_make_one_hold(sale: SeatedEvent,
     answers = together([click] * 8)
     assert {status for status, _ in answers} <= {200, 201} and len({hold for _, hold in answers}) == 1
     assert sale.rows("SELECT COUNT(*) FROM holds") == [(1,)]
-
-
-def guest_again(guest: ApiClient) -> ApiClient:
-    """The same guest in another tab."""
-    client = guest.client.application.test_client()
-    cookie = guest.client.get_cookie("gatehouse_guest_marquee")
-    assert cookie is not None
-    client.set_cookie(cookie.key, cookie.value)
-    return ApiClient(client, guest.headers)
 
 
 def test_one_guest_never_gets_more_than_ten_seats_with_many_tabs(app_server: AppServer, nodes: list[AppServer]) -> None:
@@ -321,19 +258,6 @@ def test_several_seats_are_held_by_one_statement(postgres_url: str, tmp_path: Pa
         assert len({row for rows in written.values() for row in rows}) == 1 and all(written.values())
     finally:
         app_server.close()
-
-
-def until_waiting(app_server: AppServer, count: int, unless: Future[Any] | None = None) -> None:
-    """Wait until this many transactions wait for a lock, or `unless` is done."""
-    waits = text(
-        "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    )
-    for _ in range(3_000):
-        with app_server.database.engine.connect() as connection:
-            if connection.execute(waits).scalar_one() >= count or (unless is not None and unless.done()):
-                return
-        threading.Event().wait(0.01)
-    raise AssertionError("no transaction waited")
 
 
 def test_the_constraints_refuse_a_second_hold(sale: SeatedEvent) -> None:

@@ -11,9 +11,9 @@ from sqlalchemy import text
 
 from tests.app_server import ApiClient, AppServer
 from tests.contracts.holds.agreement import disagreements
+from tests.contracts.holds.at_once import guests, tried, until_waiting
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 from tests.contracts.holds.sharing import asked_together
-from tests.contracts.holds.test_concurrency import guests, tried, until_waiting
 
 SEATS = ("A-1", "A-4", "A-8", "B-1", "B-4")
 """None of them leaves a single seat, and none is near another."""

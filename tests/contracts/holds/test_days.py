@@ -11,11 +11,9 @@ import pytest
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, MINUTE, a_ticket_type
 from tests.contracts.holds.agreement import disagreements
+from tests.contracts.holds.at_once import guests, together, tried
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
-from tests.contracts.holds.test_concurrency import guests, nodes, together, tried
 from tests.contracts.seating.stage import a_layout, floor, stalls
-
-__all__ = ["nodes"]
 
 SATURDAY, SUNDAY = "2026-07-04", "2026-07-05"
 BOTH = [SATURDAY, SUNDAY]

@@ -14,8 +14,8 @@ from sync_server.plumbing.api.schemas import iso
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, HOUR, MINUTE, a_ticket_type, a_venue, an_event
 from tests.contracts.holds.agreement import disagreements
+from tests.contracts.holds.at_once import guests
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
-from tests.contracts.holds.test_concurrency import guests
 from tests.contracts.seating.stage import a_layout, floor, stalls
 
 

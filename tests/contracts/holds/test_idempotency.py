@@ -11,8 +11,8 @@ from werkzeug.test import TestResponse
 from sync_server.holds.attempts.runtime import hold_runtime
 from tests.app_server import ApiClient, AppServer
 from tests.builders import MINUTE
+from tests.contracts.holds.at_once import guest_again
 from tests.contracts.holds.seated_event import SeatedEvent
-from tests.contracts.holds.test_concurrency import guest_again
 
 KEY = {"Idempotency-Key": "tonight"}
 

@@ -20,9 +20,9 @@ from sync_server.seating import event_layouts
 from sync_server.seating.rules import MOVING_RETRY_S
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, MINUTE
+from tests.contracts.holds.at_once import until_waiting
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 from tests.contracts.holds.sharing import asked_together
-from tests.contracts.holds.test_concurrency import until_waiting
 from tests.contracts.seating.stage import a_layout, floor, stalls
 
 Details = dict[str, Any]

@@ -22,8 +22,8 @@ from sync_server.holds.caches import redis_rebuild
 from sync_server.plumbing import redis_connection
 from tests.app_server import AppServer
 from tests.builders import MINUTE
+from tests.contracts.holds.at_once import assert_every_seat_once, guests, together, tried
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
-from tests.contracts.holds.test_concurrency import assert_every_seat_once, guests, together, tried
 from tests.services.patience import REAL_REDIS_TIMEOUT_S
 
 

@@ -13,8 +13,8 @@ import pytest
 from tests.app_server import ApiClient, AppServer, Concert, a_concert
 from tests.builders import MINUTE, a_ticket_type
 from tests.contracts.holds.agreement import disagreements
+from tests.contracts.holds.at_once import guests, together, tried
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
-from tests.contracts.holds.test_concurrency import guests, nodes, together, tried  # noqa: F401 - a fixture among them
 from tests.contracts.seating.stage import a_layout, floor, stalls
 
 ROOM = {"seats": 12, "floor": 6}
@@ -66,7 +66,7 @@ def anything(
     return answers
 
 
-def a_rush(sale: SeatedEvent, nodes: list[AppServer], *others: Any) -> Counter[tuple[int, str]]:  # noqa: F811
+def a_rush(sale: SeatedEvent, nodes: list[AppServer], *others: Any) -> Counter[tuple[int, str]]:
     """All guests and clerks at once, and halfway through the others."""
     middle = threading.Barrier(CLERKS + len(others))
 
@@ -104,7 +104,7 @@ def moved(who: ApiClient, path: str, layout: str) -> Counter[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("capacity", [0, 14])
-def test_the_last_seats_places_and_tickets(app_server: AppServer, nodes: list[AppServer], capacity: int) -> None:  # noqa: F811
+def test_the_last_seats_places_and_tickets(app_server: AppServer, nodes: list[AppServer], capacity: int) -> None:
     sale = a_small_sale(app_server, capacity=capacity, seats=8, places=6)
     a_rush(sale, nodes)
     assert found_disagreements(sale) == []
@@ -116,7 +116,7 @@ def test_the_last_seats_places_and_tickets(app_server: AppServer, nodes: list[Ap
     assert issued + held <= (capacity or sum(ROOM.values()))
 
 
-def test_the_event_is_cancelled_halfway(app_server: AppServer, nodes: list[AppServer]) -> None:  # noqa: F811
+def test_the_event_is_cancelled_halfway(app_server: AppServer, nodes: list[AppServer]) -> None:
     sale = a_small_sale(app_server)
     api = ApiClient(app_server.app.test_client(), sale.api.headers)
     a_rush(sale, nodes, partial(one, api, f"{sale.path}/cancel", {"reason": "storm"}))
@@ -124,7 +124,7 @@ def test_the_event_is_cancelled_halfway(app_server: AppServer, nodes: list[AppSe
     assert sale.rows("SELECT COUNT(*) FROM holds WHERE status = 'active'") == [(0,)]
 
 
-def test_guests_are_moved_to_another_layout_halfway(app_server: AppServer, nodes: list[AppServer]) -> None:  # noqa: F811
+def test_guests_are_moved_to_another_layout_halfway(app_server: AppServer, nodes: list[AppServer]) -> None:
     sale = a_small_sale(app_server)
     now = sale.api.get(f"{sale.path}/layout")["layout_id"]
     venue = f"/api/venues/{sale.event['venue_id']}/layouts"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.app_server import AppServer
-from tests.contracts.holds.test_concurrency import guests, together
+from tests.contracts.holds.at_once import guests, together
 from tests.contracts.queueing.rush import OPENING, Rush, a_rush
 
 CROWD = 24

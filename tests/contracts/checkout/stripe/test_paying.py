@@ -7,7 +7,7 @@ import pytest
 from tests.builders import MINUTE
 from tests.contracts.checkout.shop_floor import assert_everything_agrees
 from tests.contracts.checkout.stripe.card_shop import KEYS, CardShop, a_card_shop
-from tests.contracts.holds.test_concurrency import together
+from tests.contracts.holds.at_once import together
 
 
 def test_buyer_pays_and_a_webhook_brings_the_tickets(cards: CardShop) -> None:
