@@ -1,6 +1,8 @@
 """Assembles codes from single keys, as keyboard-wedge scanners type them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from hardware.ports import nothing
 
 ENDS = frozenset("\r\n\t\x03")  # the last, ETX, is what serial scanners end a frame with
 ERASES = frozenset("\x7f\b")
@@ -27,14 +29,18 @@ class KeyBursts:
         self._from_keys = from_keys
         self._pause_ns = pause_ns
         self._learns = False
+        self._whole: Callable[[str], bool] = nothing
         self._keys: list[str] = []
         self._last_ns = 0
 
     @classmethod
-    def of_scanner(cls) -> "KeyBursts":
-        """The keys of one scanner and nobody else: it shows by itself whether it ends its codes with Enter."""
+    def of_scanner(cls, whole: Callable[[str], bool] = nothing) -> "KeyBursts":
+        """The keys of one scanner and nobody else: it shows by itself whether it ends its codes with Enter.
+
+        If it once did and no longer does, `whole` tells a whole code, which a pause ends, from the first part of one.
+        """
         bursts = cls(from_keys=SCANNED_FROM, pause_ns=PAUSE_ENDS_SCAN_NS)
-        bursts._learns = True
+        bursts._learns, bursts._whole = True, whole
         return bursts
 
     def away(self, nanos: int) -> None:
@@ -56,8 +62,10 @@ class KeyBursts:
 
     def pause(self, now_ns: int) -> str | None:
         """The code that a scanner without an Enter key has completed by pausing."""
-        long_enough = len(self._keys) >= self._from_keys
-        if self._pause_ends and long_enough and now_ns - self._last_ns >= self._pause_ns:
+        if not self._pause_ends or len(self._keys) < self._from_keys:
+            return None
+        paused = now_ns - self._last_ns
+        if paused >= self._pause_ns or (paused >= PAUSE_ENDS_SCAN_NS and self._whole("".join(self._keys))):
             return self._take()
         return None
 

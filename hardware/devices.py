@@ -27,6 +27,7 @@ from hardware.ports import (
     TypedPage,
     anything,
     ignore_hint,
+    nothing,
 )
 from hardware.scanners.serial_line import serial_scanner
 from hardware.scanners.usb_keys import UsbScanner
@@ -79,6 +80,7 @@ class ReaderRequest:
     stop: threading.Event
     on_hint: Callable[[Hint], None]
     wanted: Callable[[str], bool]
+    whole: Callable[[str], bool]
 
 
 def open_reader(
@@ -87,9 +89,14 @@ def open_reader(
     stop: threading.Event,
     on_hint: Callable[[Hint], None] = ignore_hint,
     wanted: Callable[[str], bool] = anything,
+    *,
+    whole: Callable[[str], bool] = nothing,
 ) -> CodeReader:
-    """Opens the reader described by `options`; `wanted` tells tickets from other codes. Raises DeviceError."""
-    request = ReaderRequest(options, options.name or options.kind, monotonic_ns, stop, on_hint, wanted)
+    """Opens the reader described by `options`. Raises DeviceError.
+
+    `wanted` tells tickets from other codes, `whole` a whole ticket from a part of one.
+    """
+    request = ReaderRequest(options, options.name or options.kind, monotonic_ns, stop, on_hint, wanted, whole)
     for kind, opener in READERS.items():
         if options.kind == kind:
             return opener(request)
@@ -171,12 +178,12 @@ def _open_keyboard(request: ReaderRequest) -> CodeReader:
 
 def _open_usb(request: ReaderRequest) -> CodeReader:
     options = request.options
-    return UsbScanner(options.source, options.layout).reader(request.monotonic_ns, request.name).open()
+    return UsbScanner(options.source, options.layout).reader(request.monotonic_ns, request.name, request.whole).open()
 
 
 def _open_serial(request: ReaderRequest) -> CodeReader:
     options = request.options
-    return serial_scanner(options.source, options.baud, request.monotonic_ns, request.name).open()
+    return serial_scanner(options.source, options.baud, request.monotonic_ns, request.name, whole=request.whole).open()
 
 
 def _open_fake(request: ReaderRequest) -> CodeReader:

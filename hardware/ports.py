@@ -47,6 +47,11 @@ def ignore_hint(_hint: Hint) -> None:
     """Tells nobody."""
 
 
+def nothing(_text: str) -> bool:
+    """Takes no text for a whole code."""
+    return False
+
+
 def anything(_text: str) -> bool:
     """Takes every code for what is wanted."""
     return True

@@ -27,6 +27,7 @@ __all__ = [
     "as_text",
     "code_hash",
     "code_hash_of",
+    "is_whole",
     "looks_like_ticket",
     "read",
     "read_party_or_ticket",
@@ -116,6 +117,11 @@ def code_hash_of(text: str) -> bytes:
 def looks_like_ticket(text: str) -> bool:
     """Whether a text may be a ticket of any version, whoever signed it: no poster, no drinks can."""
     return normalise(text).startswith(MARK)
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a code of this version from its first sign to its last, whoever signed it."""
+    return not isinstance(_open(text), Refusal)
 
 
 def read(text: str, ring: KeyRing) -> ReadTicket | Refusal:

@@ -19,6 +19,8 @@ class MemberView:
     label: str
     more: str
     standing: str
+    ticked: bool
+    """Whether it is among all, where somebody chooses."""
     says: str
     tone: Tone
     spent: str
@@ -49,7 +51,7 @@ def party_view(party: JsonObject) -> PartyView:
         say("party.heading", n=of),
         progress,
         party.get("asks") is True,
-        sum(text(one, "standing") == MAY for one in members),
+        sum(_ticked(one) for one in members),
         tuple(_member(one, leaving=leaving) for one in members),
     )
 
@@ -93,6 +95,7 @@ def _member(one: JsonObject, *, leaving: bool) -> MemberView:
         label=seat or text(ticket, "number") or say("party.ticket"),
         more=joined(text(ticket, "type"), text(ticket, "number"), by=" · "),
         standing="chosen" if one.get("chosen") is True and standing == MAY else standing,
+        ticked=_ticked(one),
         says=_says(one, standing, leaving=leaving),
         tone=Tone.LOOK if standing == "taken_back" else tone_of(one),
         spent=spent_of(one),
@@ -102,8 +105,12 @@ def _member(one: JsonObject, *, leaving: bool) -> MemberView:
     )
 
 
+def _ticked(one: JsonObject) -> bool:
+    return text(one, "standing") == MAY and one.get("left_out") is not True
+
+
 def _says(one: JsonObject, standing: str, *, leaving: bool) -> str:
-    if standing == "in" and leaving:
-        return say("party.out")
+    if standing == "in" or one.get("left_out") is True:
+        return say("party.out" if leaving else "party.in")
     key = _SAYS.get(standing)
     return say(key) if key else title_of(one)

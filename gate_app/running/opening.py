@@ -17,7 +17,7 @@ from hardware.devices import open_reader
 from hardware.fakes import FakeReader
 from hardware.ports import CodeReader, DeviceError, ReaderKind
 from shared.errors import SettingsError
-from shared.tickets import looks_like_ticket
+from shared.tickets import is_whole, looks_like_ticket
 
 TRY_AGAIN_S = 2.0
 CLOSING_S = 3.0
@@ -72,7 +72,9 @@ def _open_reader(
     context: GateContext, settings: ReaderSettings, feed: Feed, stop: threading.Event, cleanup: ExitStack
 ) -> CodeReader:
     try:
-        reader = open_reader(settings.options, context.host.monotonic, stop, feed.hint, looks_like_ticket)
+        reader = open_reader(
+            settings.options, context.host.monotonic, stop, feed.hint, looks_like_ticket, whole=is_whole
+        )
     except DeviceError as why:
         raise SettingsError(str(why)) from why
     cleanup.callback(reader.close)

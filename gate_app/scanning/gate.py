@@ -116,6 +116,13 @@ class Gate:
                 _shown(code, presentation, self._gather(code, presentation, moment)), moment.monotonic
             )
 
+    def just_went(self, presentation: Presentation) -> bool:
+        """Whether this ticket has gone this way in the time in which an interrupted party goes on."""
+        with self.one_at_a_time:
+            attempt = self._gather(self._read(presentation), presentation, self._moment(presentation)).attempt
+            last = max(attempt.history, key=lambda passage: passage.at, default=None)
+            return last is not None and last.direction == attempt.direction and attempt.now - last.at < OWED_MS
+
     def shown(self, seq: int) -> None:
         """Marks an admission as shown, of which its presentation said that this comes later."""
         self._journal.lamp_lit(seq)

@@ -97,7 +97,7 @@ class Parties:
         if self._asks and any(member.may for member in state.members):
             self._keep(replace(state, asks=True), CHOICE_MS)
             return line_of(state)
-        return self._let_in(state, {member.ticket_id for member in state.members}, lamp)
+        return self._let_in(state, {member.ticket_id for member in state.members} - state.left_out, lamp)
 
     def look(self, presentation: Presentation) -> ScanResult:
         """What the answer would be, for a single ticket or for each of a party."""
@@ -128,7 +128,7 @@ class Parties:
         if state is None or state.number != number or not state.asks:
             raise Conflict(say("party.over"), code="party_over")
         may = {member.ticket_id for member in state.members if member.may}
-        wanted = may if tickets is None else may & set(tickets)
+        wanted = may - state.left_out if tickets is None else may & set(tickets)
         if not wanted:
             raise Conflict(say("party.nobody_chosen"), code="nobody_chosen")
         # Nobody else can choose from this list any more.
@@ -164,7 +164,8 @@ class Parties:
         result = {name: value for name, value in self._gate.look(one).items() if name != "looked"}
         owed = self._gate.is_owed(one)
         may = owed or result["verdict"] == "admit"
-        return PartyMember(one.member, result, Standing.MAY if may else Standing.REFUSED, owed)
+        went = may and not owed and self._gate.just_went(one)
+        return PartyMember(one.member, result, Standing.MAY if may else Standing.REFUSED, owed, went)
 
     def _let_in(self, state: PartyState, wanted: Collection[int], lamp: Lamp) -> ScanResult:
         if not self._going_in.acquire(blocking=False):

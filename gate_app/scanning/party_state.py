@@ -31,6 +31,8 @@ class PartyMember:
     standing: Standing
     owed: bool = False
     """Whether it was admitted just before the gate was interrupted."""
+    went: bool = False
+    """Whether it went this way a moment ago and may again: not with the others, unless it is chosen."""
 
     @property
     def may(self) -> bool:
@@ -63,8 +65,18 @@ class PartyState:
 
     @property
     def going(self) -> list[PartyMember]:
-        """Those that were chosen: first those that will be refused, so that nothing comes between those who come in."""
-        return sorted((one for one in self.members if one.ticket_id in self.wanted), key=lambda one: one.may)
+        """Those that were chosen: first those that will be refused, so that nothing comes between those who come in.
+
+        Then who was let through when the gate was interrupted, and stands in the barrier.
+        """
+        chosen = (one for one in self.members if one.ticket_id in self.wanted)
+        return sorted(chosen, key=lambda one: (one.may, not one.owed))
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        """The tickets that come in only if they are chosen: who has just gone in, while others have not."""
+        went = frozenset(one.ticket_id for one in self.members if one.may and one.went)
+        return went if any(one.may and not one.went for one in self.members) else frozenset()
 
     @property
     def admitted(self) -> list[PartyMember]:
@@ -119,6 +131,7 @@ def shown_of(state: PartyState) -> dict[str, Any]:
                 "id": f"{one.ticket_id:016x}",
                 "standing": str(one.standing),
                 "chosen": one.ticket_id in state.wanted and not state.over,
+                "left_out": one.ticket_id in state.left_out,
             }
             for one in state.members
         ],

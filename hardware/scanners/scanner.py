@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from hardware.bursts import KeyBursts
-from hardware.ports import DeviceError, MonotonicNs, Reading
+from hardware.ports import DeviceError, MonotonicNs, Reading, nothing
 
 CHUNK = 4_096
 PAUSE_LOOK_S = 0.1
@@ -26,13 +26,20 @@ class Line(Protocol):
 class Scanner:
     """A CodeReader over a scanner that is found again whenever it has been unplugged."""
 
-    def __init__(self, open_line: Callable[[], Line], monotonic_ns: MonotonicNs, name: str) -> None:
+    def __init__(
+        self,
+        open_line: Callable[[], Line],
+        monotonic_ns: MonotonicNs,
+        name: str,
+        whole: Callable[[str], bool] = nothing,
+    ) -> None:
         """`open_line` opens the scanner where it is now, and raises DeviceError while it is missing."""
         self.name = name
         self._open_line = open_line
         self._monotonic_ns = monotonic_ns
         self._line: Line | None = None
-        self._bursts = KeyBursts.of_scanner()
+        self._whole = whole
+        self._bursts = KeyBursts.of_scanner(whole)
         self._pending: deque[Reading] = deque()
         self._closed = False
         self._looked_ns = monotonic_ns()
@@ -88,7 +95,7 @@ class Scanner:
     def _let_go(self) -> None:
         line, self._line = self._line, None
         # Half a code from before must not be joined to the next guest's.
-        self._bursts = KeyBursts.of_scanner()
+        self._bursts = KeyBursts.of_scanner(self._whole)
         if line is not None:
             with suppress(OSError):
                 os.close(line.descriptor)

@@ -3,9 +3,10 @@
 import codecs
 import os
 import termios
+from collections.abc import Callable
 from pathlib import Path
 
-from hardware.ports import DeviceError, MonotonicNs
+from hardware.ports import DeviceError, MonotonicNs, nothing
 from hardware.scanners.found import LINES, may_not_open, path_of, serial_lines
 from hardware.scanners.scanner import Scanner
 from hardware.serial_settings import SPEEDS, set_up
@@ -23,10 +24,18 @@ class SerialLine:
 
 
 def serial_scanner(
-    source: str, baud: int, monotonic_ns: MonotonicNs, name: str = "serial", folder: Path = LINES
+    source: str,
+    baud: int,
+    monotonic_ns: MonotonicNs,
+    name: str = "serial",
+    folder: Path = LINES,
+    *,
+    whole: Callable[[str], bool] = nothing,
 ) -> Scanner:
     """A scanner on the line that `source` names, not open yet."""
-    return Scanner(lambda: _open(path_of(source, folder, serial_lines(folder), name), baud, name), monotonic_ns, name)
+    return Scanner(
+        lambda: _open(path_of(source, folder, serial_lines(folder), name), baud, name), monotonic_ns, name, whole
+    )
 
 
 def _open(path: Path, baud: int, name: str) -> SerialLine:

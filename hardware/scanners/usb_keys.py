@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hardware.ports import MonotonicNs
+from hardware.ports import MonotonicNs, nothing
 from hardware.scanners import key_positions
 from hardware.scanners.found import KEYBOARDS, keyboards, may_not_open, path_of
 from hardware.scanners.key_positions import ALT, ALT_GR, CAPS_LOCK, CONTROLS, DIGITS_OF_KEYPAD, SHIFTS
@@ -96,12 +96,13 @@ class UsbScanner:
     folder: Path = KEYBOARDS
     grab: Grab = take_from_desktop
 
-    def reader(self, monotonic_ns: MonotonicNs, name: str = "usb") -> Scanner:
+    def reader(self, monotonic_ns: MonotonicNs, name: str = "usb", whole: Callable[[str], bool] = nothing) -> Scanner:
         """A reader of it, not open yet."""
         return Scanner(
             lambda: self._open(path_of(self.source, self.folder, keyboards(self.folder), name), name),
             monotonic_ns,
             name,
+            whole,
         )
 
     def _open(self, path: Path, name: str) -> KeysOfScanner:

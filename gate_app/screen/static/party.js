@@ -25,7 +25,7 @@
     const row = made(asks && one.standing === "may" ? "label" : "div", "", "row");
     if (row.tagName === "LABEL") {
       const tick = made("input");
-      Object.assign(tick, { type: "checkbox", checked: true, value: one.ticket });
+      Object.assign(tick, { type: "checkbox", checked: one.ticked, value: one.ticket });
       tick.addEventListener("change", count);
       row.append(tick);
     } else {
@@ -34,7 +34,7 @@
       row.append(mark);
     }
     const words = made("span", "", "words");
-    const says = asks && one.standing === "may" ? "" : [one.says, one.spent].filter(Boolean).join(", ");
+    const says = asks && one.ticked ? "" : [one.says, one.spent].filter(Boolean).join(", ");
     for (const [tag, text, kind] of [["strong", one.label, ""], ["span", says, "says"], ["span", [one.holder, one.more].filter(Boolean).join(" · "), "more"]]) {
       if (text) words.append(made(tag, text, kind));
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.bursts import PAUSE_ENDS_SCAN_NS, PAUSE_IN_SCAN_NS, KeyBursts
+from hardware.bursts import PAUSE_ENDS_SCAN_NS, PAUSE_IN_SCAN_NS, SCANNED_FROM, KeyBursts
 from hardware.ports import DeviceError
 from hardware.scanners import key_positions, usb_keys
 from hardware.scanners.found import path_of
@@ -20,6 +20,8 @@ from hardware.scanners.scanner import Scanner
 from hardware.scanners.serial_line import serial_scanner
 from hardware.scanners.usb_keys import EV_KEY, EV_SYN, EVENT, SYN_DROPPED, KeysOfScanner, UsbScanner
 from shared.layouts import normalise
+from shared.tickets import is_whole
+from tests.gate_builders import a_code, a_party_code
 from tests.unit.hardware.images import ticket_text
 
 TICKET = ticket_text(7)
@@ -285,6 +287,21 @@ class TestPauses:
         bursts = KeyBursts.of_scanner()
         assert list(bursts.keys("FIRST\rSECOND", 0)) == ["FIRST"]
         assert bursts.pause(PAUSE_IN_SCAN_NS) == "SECOND"
+
+    def test_one_that_stops_sending_enter_loses_no_code_to_the_next(self) -> None:
+        bursts = KeyBursts.of_scanner(is_whole)
+        first, next_one, gap = a_code(1), a_party_code(2, 3), PAUSE_ENDS_SCAN_NS
+        assert list(bursts.keys(f"{TICKET}\r{first}", 0)) == [TICKET]
+        assert list(bursts.keys(next_one, gap)) == [first], "a guest behind, long before 1.5 s are over"
+        assert (bursts.pause(2 * gap - 1), bursts.pause(2 * gap)) == (None, next_one)
+        assert list(bursts.keys("\r", 3 * gap)) == [], "an Enter that comes late is no code"
+
+    def test_half_a_code_is_waited_for_wherever_it_is_cut(self) -> None:
+        for code in (a_code(1), a_party_code(2, 3)):
+            for cut in range(SCANNED_FROM, len(code)):
+                bursts = KeyBursts.of_scanner(is_whole)
+                assert list(bursts.keys(f"FIRST\r{code[:cut]}", 0)) == ["FIRST"]
+                assert list(bursts.keys(f"{code[cut:]}\r", PAUSE_IN_SCAN_NS - 1)) == [code]
 
     def test_a_gate_that_was_busy_does_not_take_its_own_absence_for_a_pause(self) -> None:
         bursts = KeyBursts.of_scanner()
