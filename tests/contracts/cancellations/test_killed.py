@@ -1,7 +1,7 @@
 """kill -9 while a cancelled event is refunded: each buyer is refunded once and written to, and the books balance.
 
 In the suite with 80 orders and 3 kills; GATEHOUSE_TEST_CANCELLED_ORDERS=10000 GATEHOUSE_TEST_KILLS=20, with
-`--timeout=3600`, is the whole.
+`--timeout=7200`, is the whole.
 """
 
 from __future__ import annotations
