@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import structs
 from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
@@ -95,7 +96,7 @@ def unread(
 
 
 def _from_text(row: Any) -> Message:
-    return replace(message(row), subjects=orjson.loads(row.subjects), payload=orjson.loads(row.payload))
+    return structs.replace(message(row), subjects=orjson.loads(row.subjects), payload=orjson.loads(row.payload))
 
 
 def pending_count(session: Session) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
@@ -61,8 +62,7 @@ class HeavyJob:
     """Jobs of one lane run one after another, those of different lanes side by side."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A fact on its way to subscribers; the id is the same at every attempt."""
 
     message_id: str

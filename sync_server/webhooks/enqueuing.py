@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec import structs
 from sqlalchemy import case, insert, update
 from sqlalchemy.orm import Session
 
@@ -60,7 +60,7 @@ def message_row(fact: Message, webhook_id: str, now: Millis) -> dict[str, Any]:
         "fact": fact.name,
         "position": fact.order,
         "stream": fact.stream,
-        "body": envelope(replace(fact, payload=for_outsiders(fact.payload))),
+        "body": envelope(structs.replace(fact, payload=for_outsiders(fact.payload))),
         "created_at": now,
         "due_at": now,
     }
