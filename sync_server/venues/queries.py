@@ -60,7 +60,7 @@ def usual_timezone(session: Session, organisation_id: str) -> str:
     """The time zone of most of the organisation's venues, for times that belong to none; UTC while it has no venue."""
     here = VenueRecord.organisation_id == organisation_id, VenueRecord.archived_at.is_(None)
     counted = select(VenueRecord.timezone).where(*here).group_by(VenueRecord.timezone)
-    most = counted.order_by(func.count().desc(), func.min(VenueRecord.id)).limit(1)
+    most = counted.order_by(func.count().desc(), func.min(VenueRecord.created_at), VenueRecord.timezone).limit(1)
     return session.execute(most).scalar_one_or_none() or "UTC"
 
 

@@ -16,8 +16,8 @@ MOST = 15
 
 
 @pytest.fixture
-def app_server(sqlite_url: str, tmp_path: Path) -> Iterator[AppServer]:
-    made = AppServer(sqlite_url, tmp_path)
+def app_server(database_url: str, tmp_path: Path) -> Iterator[AppServer]:
+    made = AppServer(database_url, tmp_path)
     yield made
     made.close()
 
