@@ -134,7 +134,7 @@ def test_a_token_is_made_works_and_is_ended(desk: Page, scenario: AdminScenario)
 def test_a_webhook_is_chosen_in_plain_words_tested_and_paused(desk: Page) -> None:
     opens(desk, "Webhooks")
     desk.get_by_role("link", name="New webhook").click()
-    desk.get_by_label("Address").fill("https://crm.marquee.example/hook")
+    desk.get_by_label("Address", exact=True).fill("https://crm.marquee.example/hook")
     desk.get_by_label("What it is for").fill("Newsletter")
     desk.get_by_label("Everything").uncheck()
     desk.get_by_role("button", name="Make the webhook").click()

@@ -109,7 +109,7 @@ export class Actions {
 
   enter() {
     if (this.board.corners?.length) this.makers.finish("area");
-    else document.querySelector('[data-form="labels"] input, .beside [data-when]:not([hidden]) input')?.focus();
+    else document.querySelector('[data-form="labels"] input, .panels [data-when]:not([hidden]) input')?.focus();
   }
 
   zoom(times) {

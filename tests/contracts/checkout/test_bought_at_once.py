@@ -24,7 +24,7 @@ from tests.contracts.holds.at_once import guests
 
 SEATS = ("A-1", "A-2", "A-3", "A-4")
 FREE = {"method": "free"}
-ASKED_AT_ONCE, ASKED_FOR_ORDER, ASKED_FOR_PAYMENT = 4, 7, 20
+ASKED_AT_ONCE, ASKED_FOR_ORDER, ASKED_FOR_PAYMENT = 4, 7, 21
 """How often ordering and paying four seats may wait for PostgreSQL, in one request and in two, without BEGIN."""
 ASKED_UNDER_LOCK = 3
 """How many of them, in one request, while others who buy at the event wait."""
