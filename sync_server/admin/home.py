@@ -19,7 +19,8 @@ from sync_server.admin.first_event import Guide, guide_of
 from sync_server.admin.page import bp, current_organisation, maybe_staff, page, render_page
 from sync_server.admin.rooms import rooms
 from sync_server.checkout import sales_figures
-from sync_server.checkout.sales_figures import DAY_MS, Sold
+from sync_server.checkout.filing.sold import DAY_MS
+from sync_server.checkout.sales_figures import Sold
 from sync_server.events import queries as events
 from sync_server.events.queries import EventFilter
 from sync_server.events.snapshot_rows import days
@@ -104,7 +105,8 @@ def _week(session: Session, organisation_id: str, now: Millis, timezone: str) ->
     """The last seven days by currency, each beside the same day a week earlier."""
     today = datetime.fromtimestamp(now / 1000, UTC).astimezone(ZoneInfo(timezone)).replace(hour=0, minute=0, second=0)
     first = today.replace(microsecond=0) - timedelta(days=2 * WEEK - 1)
-    found = sales_figures.by_day(session, organisation_id, int(first.timestamp() * 1000))
+    days = [int((first + timedelta(days=at)).timestamp() * 1000) for at in range(2 * WEEK)]
+    found = sales_figures.by_day(session, organisation_id, days)
     return {currency: _days(found, currency, first) for currency in sorted({sold.currency for sold in found})}
 
 

@@ -40,7 +40,9 @@ EVENT_ROWS: Final[Mapping[str, EventRows]] = {
     "code_uses": _STAYS,
     "order_counters": _STAYS,
     "order_lines": EventRows(leaves=False, parent="orders", by="order_id"),
+    "order_sums": _STAYS,
     "orders": _STAYS,
+    "sale_sums": _STAYS,
     # Gates stop asking for the event before the rows go that they would ask for.
     "device_assignments": EventRows(first=True),
     "checkout_sessions": _LEAVES,

@@ -15,6 +15,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TextClause,
     false,
     text,
 )
@@ -26,9 +27,15 @@ from sync_server.plumbing.sql.append_only import guard
 from sync_server.plumbing.sql.tables import Base, DayBits, Unsigned64, Uuid, references
 
 _PENDING = text("state = 'pending'")
+_NOT_FILED = text("NOT filed")
 _TOLD = text("external_reference IS NOT NULL")
 _FOLLOWED = text("look_at IS NOT NULL")
 _WAITING = text("state = 'waiting'")
+
+
+def _where(which: TextClause) -> dict[str, Any]:
+    """An index of these rows alone, on both databases."""
+    return {"sqlite_where": which, "postgresql_where": which}
 
 
 class OrderRow(Base):
@@ -48,6 +55,7 @@ class OrderRow(Base):
     buyer_email: Mapped[str] = mapped_column(String(254), default="")
     buyer_locale: Mapped[str] = mapped_column(String(5), default="")
     search_text: Mapped[str] = mapped_column(Text, default="")  # number, name and address, folded
+    filed: Mapped[bool] = mapped_column(default=False, server_default=false())  # in sums and words, see `filing`
     admissions: Mapped[int] = mapped_column(SmallInteger)  # how many lines it has
     currency: Mapped[str] = mapped_column(String(3))
     subtotal_cents: Mapped[int] = mapped_column(BigInteger)
@@ -84,7 +92,9 @@ class OrderRow(Base):
         Index("ix_orders_organisation_id_customer_id", "organisation_id", "customer_id", "id"),
         Index("ix_orders_organisation_id_number", "organisation_id", "number"),
         Index("ix_orders_organisation_id_buyer_email", "organisation_id", "buyer_email"),
-        Index("ix_orders_expires_at", "expires_at", sqlite_where=_PENDING, postgresql_where=_PENDING),
+        Index("ix_orders_expires_at", "expires_at", **_where(_PENDING)),
+        Index("ix_orders_not_filed", "organisation_id", "event_id", "id", "state", "updated_at", **_where(_NOT_FILED)),
+        Index("ix_orders_organisation_id_state", "organisation_id", "state", "id"),
     )
 
 
@@ -154,8 +164,7 @@ class MoneyMovementRow(Base):
             "kind",
             "external_reference",
             unique=True,
-            sqlite_where=_TOLD,
-            postgresql_where=_TOLD,
+            **_where(_TOLD),
         ),
     )
 
@@ -233,18 +242,10 @@ class CheckoutSessionRow(Base):
         CheckConstraint("slot > 0", name="counted_from_one"),
         CheckConstraint("state IN ('open', 'paid', 'left', 'expired')", name="state_known"),
         *(
-            Index(
-                f"uq_checkout_sessions_{column}",
-                "organisation_id",
-                "event_id",
-                column,
-                unique=True,
-                sqlite_where=_OPEN,
-                postgresql_where=_OPEN,
-            )
+            Index(f"uq_checkout_sessions_{column}", "organisation_id", "event_id", column, unique=True, **_where(_OPEN))
             for column in ("slot", "bearer_id")
         ),
-        Index("ix_checkout_sessions_expires_at", "expires_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("ix_checkout_sessions_expires_at", "expires_at", **_where(_OPEN)),
     )
 
 
@@ -269,7 +270,7 @@ class StripePaymentRow(Base):
         CheckConstraint("cents > 0", name="positive"),
         Index("ix_stripe_payments_organisation_id_order_id", "organisation_id", "order_id"),
         Index("uq_stripe_payments_intent", "organisation_id", "intent", unique=True),
-        Index("ix_stripe_payments_look_at", "look_at", sqlite_where=_FOLLOWED, postgresql_where=_FOLLOWED),
+        Index("ix_stripe_payments_look_at", "look_at", **_where(_FOLLOWED)),
     )
 
 
@@ -297,7 +298,7 @@ class PayoutRow(Base):
         references("orders", "order_id"),
         CheckConstraint("cents > 0", name="positive"),
         Index("ix_payouts_organisation_id_order_id", "organisation_id", "order_id"),
-        Index("ix_payouts_try_at", "try_at", sqlite_where=_WAITING, postgresql_where=_WAITING),
+        Index("ix_payouts_try_at", "try_at", **_where(_WAITING)),
     )
 
 
@@ -330,7 +331,7 @@ class DisputeRow(Base):
         CheckConstraint("state IN ('inquiry', 'open', 'won', 'lost')", name="state_known"),
         CheckConstraint("lost_cents BETWEEN 0 AND withdrawn_cents AND withdrawn_cents <= cents", name="not_more"),
         Index("ix_disputes_organisation_id_order_id", "organisation_id", "order_id"),
-        Index("ix_disputes_look_at", "look_at", sqlite_where=_FOLLOWED, postgresql_where=_FOLLOWED),
+        Index("ix_disputes_look_at", "look_at", **_where(_FOLLOWED)),
     )
 
 
@@ -385,14 +386,6 @@ class CodeUseRow(Base):
         references("orders", "order_id"),
         references("events", "event_id"),
         Index(
-            "uq_code_uses_use",
-            "organisation_id",
-            "event_id",
-            "batch",
-            "serial",
-            "use",
-            unique=True,
-            sqlite_where=_STANDS,
-            postgresql_where=_STANDS,
+            "uq_code_uses_use", "organisation_id", "event_id", "batch", "serial", "use", unique=True, **_where(_STANDS)
         ),
     )

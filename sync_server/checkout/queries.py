@@ -11,11 +11,12 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from shared.clock import Millis
 from shared.errors import NotFound
-from sync_server.checkout.models import OrderLineRow, OrderRow
+from sync_server.checkout.filing import words
+from sync_server.checkout.filing.figures import COMING
+from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
 from sync_server.checkout.rules import LineState, OrderState
 from sync_server.plumbing.api.pagination import AnId, Page, decode_cursor, paginate
 from sync_server.plumbing.event_key import EventKey
-from sync_server.plumbing.language.folding import fold
 from sync_server.plumbing.sql.bulk import among
 from sync_server.plumbing.sql.prepared import Prepared, from_json, placeholder
 
@@ -30,7 +31,7 @@ class OrderFilter:
 
     event_id: str | None = None
     state: str | None = None
-    search: str | None = None  # words, each somewhere in number, name and address
+    search: str | None = None  # each of its words begins one of the number, name or address
     bearer_id: str | None = None
     customer_id: str | None = None
     dispute: str | None = None
@@ -90,21 +91,22 @@ def orders(
 ) -> Page[OrderRow]:
     """A page of orders, the newest first."""
     row = OrderRow
-    wanted = select(row).where(row.organisation_id == organisation_id)
-    for column, value in (
+    equalities = (
         (row.event_id, filters.event_id),
         (row.state, filters.state),
         (row.bearer_id, filters.bearer_id),
         (row.customer_id, filters.customer_id),
         (row.dispute, filters.dispute),
-    ):
-        wanted = wanted if value is None else wanted.where(column == value)
-    for word in fold(filters.search or "").split():
-        wanted = wanted.where(row.search_text.contains(word, autoescape=True))
+    )
+    which: list[ColumnElement[bool]] = [column == value for column, value in equalities if value is not None]
     start = decode_cursor(after, AnId)
     if start is not None:
-        wanted = wanted.where(row.id < start[0])
-    found = session.execute(wanted.order_by(row.id.desc()).limit(limit + 1)).scalars().all()
+        which.append(row.id < start[0])
+    if filters.search and not filters.search.isspace():
+        found = words.search(session, organisation_id, filters.search, which, limit + 1)
+    else:
+        wanted = select(row).where(row.organisation_id == organisation_id, *which)
+        found = session.execute(wanted.order_by(row.id.desc()).limit(limit + 1)).scalars().all()
     return paginate(found, limit, lambda found_row: (found_row.id,))
 
 
@@ -151,32 +153,19 @@ def bought(
 
     With a moment also those who meant to until then, and have been refunded since.
     """
-    here, coming = _meaning_to_come(event)
+    coming: ColumnElement[bool] = COMING
     if refunded_since is not None:
         gone = OrderRow.state == OrderState.REFUNDED.value
         coming = or_(coming, and_(gone, OrderRow.updated_at >= refunded_since))
-    wanted = select(OrderRow).where(here, coming)
+    wanted = select(OrderRow).where(event.of(OrderRow), coming)
     wanted = wanted if after is None else wanted.where(OrderRow.id > after)
     return session.execute(wanted.order_by(OrderRow.id).limit(limit)).scalars().all()
 
 
-def count_bought(session: Session, event: EventKey) -> tuple[int, int]:
-    """How many such orders an event has, and how many of them have an address to write to."""
-    addressed = func.count(func.nullif(OrderRow.buyer_email, ""))
-    found = session.execute(select(func.count(), addressed).where(*_meaning_to_come(event))).one()
-    return found[0], found[1]
-
-
-def _meaning_to_come(event: EventKey) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    paid = OrderRow.state.in_([state.value for state in (OrderState.PAID, OrderState.PARTIALLY_REFUNDED)])
-    invoiced = and_(OrderRow.state == OrderState.PENDING.value, OrderRow.due_at.is_not(None))
-    return event.of(OrderRow), or_(paid, invoiced)
-
-
 def count_at_event(session: Session, organisation_id: str, event_id: str) -> int:
-    """How many orders an event ever had."""
-    here = OrderRow.organisation_id == organisation_id, OrderRow.event_id == event_id
-    return session.execute(select(func.count()).where(*here)).scalar_one()
+    """How many orders an event ever had: they are numbered, and none is ever removed."""
+    row = session.get(OrderCounterRow, (organisation_id, event_id))
+    return 0 if row is None else row.orders
 
 
 def count_pending(session: Session) -> int:

@@ -12,6 +12,8 @@ from shared.errors import Conflict, InvalidRequest
 
 MAX_ADMISSIONS: Final = 200
 """In one order; the policy of seating limits what one guest may hold, and so buy."""
+ONLINE: Final = frozenset({"stripe"})
+"""The methods of payment services, which can pay back by themselves."""
 
 
 class OrderState(StrEnum):
@@ -32,6 +34,14 @@ class LineState(StrEnum):
     ISSUED = "issued"
     REFUNDED = "refunded"
     RELEASED = "released"  # with its order, which was not paid
+
+
+class PayoutState(StrEnum):
+    """What became of money that a payment service is to pay back."""
+
+    WAITING = "waiting"
+    MADE = "made"
+    FAILED = "failed"
 
 
 class Channel(StrEnum):

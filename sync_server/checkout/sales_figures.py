@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import case, exists, func, literal, select, text, union_all
+from sqlalchemy import exists, func, literal, select, text, union_all
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from shared.ids import first_id
-from sync_server.checkout.models import OrderLineRow, OrderRow, PayoutRow
-from sync_server.checkout.payments.payouts import PayoutState
-from sync_server.checkout.rules import OrderState
+from sync_server.checkout.filing import sold
+from sync_server.checkout.filing.sold import DAY_MS, SOLD
+from sync_server.checkout.models import OrderRow, PayoutRow
+from sync_server.checkout.rules import PayoutState
 from sync_server.plumbing.event_key import EventKey
 
-DAY_MS: Final = 86_400_000
-SOLD: Final = tuple(state.value for state in (OrderState.PAID, OrderState.PARTIALLY_REFUNDED, OrderState.REFUNDED))
-"""States of orders that were paid, whatever became of them."""
 BY_PENDING: Final = "INDEXED BY ix_orders_expires_at"
 """SQLite would read every order of the organisation for the few that are not paid."""
 
@@ -53,13 +52,17 @@ class MoneyWaiting:
     failed_payouts: int
 
 
-def by_day(session: Session, organisation_id: str, since: Millis) -> list[Sold]:
-    """The paid orders of an organisation by the day on which they were made, in days since then."""
-    day = ((OrderRow.created_at - since) // DAY_MS).label("day")
-    counted = select(day, OrderRow.currency, func.count(), func.sum(OrderRow.total_cents))
-    made = OrderRow.organisation_id == organisation_id, OrderRow.id >= first_id(since), OrderRow.created_at >= since
-    wanted = counted.where(*made, OrderRow.state.in_(SOLD)).group_by("day", OrderRow.currency).order_by("day")
-    return [Sold(int(at), currency, int(orders), int(cents)) for at, currency, orders, cents in session.execute(wanted)]
+def by_day(session: Session, organisation_id: str, days: Sequence[Millis]) -> list[Sold]:
+    """What an organisation sold on each of these days, given by their beginnings, the last of which goes on.
+
+    Each event's days are those of its own time zone.
+    """
+    found: Counter[tuple[int, str, str]] = Counter()
+    for starts, currency, figure, n in sold.days_of_organisation(session, organisation_id, days[0]):
+        at = bisect_right(days, starts + DAY_MS // 2) - 1  # at noon it is the same day almost everywhere
+        found[at, currency, figure] += n
+    keys = sorted({(at, currency) for at, currency, _ in found if at >= 0})
+    return [Sold(*key, found[*key, sold.ORDERS], found[*key, sold.CENTS]) for key in keys]
 
 
 def first_sale(session: Session, event: EventKey) -> Millis | None:
@@ -77,17 +80,17 @@ def bought(session: Session, events: Sequence[EventKey]) -> set[str]:
     return set(session.execute(union_all(*asked)).scalars()) if asked else set()
 
 
-def types_of_event(session: Session, event: EventKey, since: Millis, step: Millis) -> list[TypeSold]:
-    """The tickets in paid orders of an event, by type and by stretches of this length since then."""
-    line, order = OrderLineRow, OrderRow
-    at = ((order.created_at - since) // step).label("stretch")
-    same = (line.organisation_id == order.organisation_id) & (line.order_id == order.id)
-    paid = func.sum(line.unit_cents - line.discount_cents + line.fee_cents)
-    first = func.sum(case((line.position == 1, 1), else_=0))
-    counted = select(at, line.ticket_type, order.currency, func.count(), paid, first).join(line, same)
-    sold = event.of(order), order.created_at >= since, order.state.in_(SOLD)
-    rows = session.execute(counted.where(*sold).group_by(at, line.ticket_type, order.currency).order_by(at))
-    return [TypeSold(int(row[0]), row[1], row[2], int(row[3]), int(row[4]), int(row[5])) for row in rows]
+def types_of_event(session: Session, event: EventKey, timezone: str, since: Millis, step: int) -> list[TypeSold]:
+    """The tickets in paid orders of an event, by type and by the hours or days since then."""
+    counted = sold.of_event(session, event, timezone, step)
+    found = []
+    for starts, number, currency in sorted({key[1:4] for key in counted}):
+        at = round((starts - since) / step)  # a day of 23 or 25 hours is one nevertheless
+        tickets, cents, orders = (
+            counted[step, starts, number, currency, each] for each in (sold.TICKETS, sold.CENTS, sold.ORDERS)
+        )
+        found.append(TypeSold(at, number, currency, tickets, cents, orders))
+    return [one for one in found if one.tickets and one.at >= 0]
 
 
 def money_waiting(session: Session, organisation_id: str, now: Millis) -> MoneyWaiting:

@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 from shared.errors import InvalidRequest
 from sync_server.events.rules import Mark
 from sync_server.listings.responses import FeedCriteria
-from sync_server.listings.search_words import split_words
 from sync_server.plumbing.api.schemas import Query, Time, WholeList
 from sync_server.plumbing.language.folding import fold
+from sync_server.plumbing.language.words import split_words
 
 MAX_SEARCH_LETTERS = 5_000
 

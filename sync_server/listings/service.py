@@ -13,9 +13,9 @@ from sync_server.events import public_queries as events
 from sync_server.events.public_queries import Event
 from sync_server.listings import rules
 from sync_server.listings.models import Listing
-from sync_server.listings.search_words import split_words
 from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.language.folding import fold
+from sync_server.plumbing.language.words import split_words
 from sync_server.plumbing.requests.principals import ActionContext
 
 MOVE_MEMORY_MS: Final = rules.HOUR

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from pathlib import Path
 
 from sqlalchemy import MetaData
@@ -15,8 +14,7 @@ from sync_server.plumbing.sql.tables import Base
 
 def metadata() -> MetaData:
     """The declared schema, with every room's models loaded."""
-    for room in pkgutil.iter_modules([str(Path(sync_server.__file__).parent)]):
-        path = Path(sync_server.__file__).parent / room.name / "models.py"
-        if room.ispkg and path.exists():
-            importlib.import_module(f"sync_server.{room.name}.models")
+    folder = Path(sync_server.__file__).parent
+    for path in sorted(folder.rglob("models.py")):
+        importlib.import_module(".".join(("sync_server", *path.relative_to(folder).with_suffix("").parts)))
     return Base.metadata

@@ -150,6 +150,7 @@ NOT_REFERENCES: Final = frozenset(
         "scan_inside.gate",
         "scan_presence.gate",
         "order_lines.ticket_type",
+        "sale_sums.ticket_type",
         "waiting_offers.ticket_type",
         "waiting_offers.seats",
         "waiting_offers.passed",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from shared.ids import NIL_ID
+from sync_server.checkout.filing import filed
 from sync_server.events import queries as events
 from sync_server.holds.endings import outcomes
 from sync_server.monitoring import service
@@ -18,7 +19,15 @@ from sync_server.plumbing.telemetry.logs import LOG
 from sync_server.scans.attendance import flows, inside
 from sync_server.tickets import ticket_counts
 
-ALL_SUMS: Final[tuple[Summed, ...]] = (ticket_counts.SUMS, outcomes.SUMS, inside.SUMS, flows.FLOWS, flows.DAYS)
+ALL_SUMS: Final[tuple[Summed, ...]] = (
+    ticket_counts.SUMS,
+    outcomes.SUMS,
+    filed.ORDERS,
+    filed.SALES,
+    inside.SUMS,
+    flows.FLOWS,
+    flows.DAYS,
+)
 EVERY_MS: Final = 600_000
 """How often a worker asks whether another has checked within a day."""
 PIECE: Final = 200

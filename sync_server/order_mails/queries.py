@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sync_server.checkout import queries as orders
+from sync_server.checkout.filing import figures
+from sync_server.checkout.filing.figures import Figure
 from sync_server.events import queries as events
 from sync_server.order_mails.models import EventNewsRow
 from sync_server.plumbing.event_key import EventKey
@@ -31,7 +32,8 @@ class Buyers:
 
 def buyers(parts: Parts, session: Session, key: EventKey) -> Buyers:
     """How many buyers an event has, and how many of them can be written to: none where no mail is set up."""
-    count, addressed = orders.count_bought(session, key)
+    found = figures.of_event(session, key)
+    count, addressed = found[Figure.BOUGHT], found[Figure.ADDRESSED]
     return Buyers(count, addressed if parts.config.mail_url is not None else 0, count - addressed)
 
 

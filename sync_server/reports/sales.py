@@ -5,21 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
 from sync_server.checkout import sales_figures
-from sync_server.checkout.sales_figures import DAY_MS, TypeSold
+from sync_server.checkout.filing.sold import DAY_MS, HOUR_MS, start_of
+from sync_server.checkout.sales_figures import TypeSold
 from sync_server.events import queries as events
 from sync_server.events.queries import Event, EventFilter
 from sync_server.tickets import queries as tickets
 
-HOUR_MS: Final = 3_600_000
 BRIEF_MS: Final = 3 * DAY_MS
 """What has been on sale for less is shown by the hour."""
 MOST_MOMENTS: Final = 400
@@ -136,16 +134,8 @@ def sales(session: Session, event: Event, now: Millis) -> Sales | None:
 
 
 def _read(session: Session, event: Event, first: Millis, step: Millis) -> _Read:
-    since = _start_of(first, event.timezone, step)
-    return _Read(since, step, sales_figures.types_of_event(session, event.key, since, step))
-
-
-def _start_of(moment: Millis, timezone: str, step: Millis) -> Millis:
-    """The beginning of the hour or of the local day of a moment."""
-    if step == HOUR_MS:
-        return moment // HOUR_MS * HOUR_MS
-    local = datetime.fromtimestamp(moment / 1000, UTC).astimezone(ZoneInfo(timezone))
-    return int(local.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
+    since = start_of(first, event.timezone, step)
+    return _Read(since, step, sales_figures.types_of_event(session, event.key, event.timezone, since, step))
 
 
 def _earlier_events(session: Session, event: Event) -> Sequence[Event]:

@@ -13,8 +13,8 @@ from shared.clock import Millis
 from shared.errors import GatehouseError
 from sync_server.listings import responses
 from sync_server.listings.responses import FeedCriteria
-from sync_server.listings.search_words import split_words
 from sync_server.plumbing.language.folding import fold
+from sync_server.plumbing.language.words import split_words
 from sync_server.plumbing.languages import asked_for
 from sync_server.plumbing.parts import parts
 from sync_server.storefront.cards import event_card

@@ -28,10 +28,10 @@ TIMES: Final = 20
 QUICK_TIMES: Final = 5
 LEAST: Final = "/admin/events/new"
 QUESTIONS: Final = {
-    "/admin/orders": ("", "?q=winter", "?q=nobody", "?state=refunded"),
-    "/admin/search": ("?q=winter", "?q=nobody"),
+    "/admin/orders": ("", "?q=ada", "?q=nobody", "?state=refunded"),
+    "/admin/search": ("?q=ada", "?q=nobody"),
     "/admin/events": ("", "?show=all", "?q=night"),
-    "/admin/events/<event_id>/orders": ("", "?q=winter", "?q=nobody"),
+    "/admin/events/<event_id>/orders": ("", "?q=ada", "?q=nobody"),
     "/admin/events/<event_id>/status": ("?target=cancelled",),
 }
 """What is asked of pages that search: something that many have, and something that nobody has."""

@@ -19,9 +19,11 @@ from scripts.benchmarking.servers.measured_server import MeasuredServer, analyse
 from shared.clock import wall_clock
 from shared.ids import uuid7
 from sync_server.app import web_app
-from sync_server.checkout.orders import buyers
+from sync_server.checkout.filing import filed, words
 from sync_server.plumbing.database import Database
+from sync_server.plumbing.jobs import MORE
 from sync_server.plumbing.language.folding import fold
+from sync_server.plumbing.requests.principals import SYSTEM, ActionContext
 from sync_server.runtime import ServerRuntime
 
 DAY_MS: Final = 86_400_000
@@ -89,12 +91,7 @@ def _ask(client: FlaskClient, headers: Mapping[str, str], path: str, body: objec
 
 def _fill(runtime: ServerRuntime, order: str, event: str, size: Size) -> None:
     now, dice, database = wall_clock(), Random(7), runtime.parts.database
-    patterns = {
-        "orders": stored_rows(database, "orders", "id", order),
-        "order_lines": stored_rows(database, "order_lines", "order_id", order),
-        "money_movements": stored_rows(database, "money_movements", "order_id", order),
-        "tickets": _tickets(database, order),
-    }
+    patterns = rows_of_order(database, order)
     pattern = stored_rows(database, "events", "id", event)[0]
     events = [_event(pattern, at, now) for at in range(size.events - 1)]
     copy_rows(database, "events", events)
@@ -106,9 +103,23 @@ def _fill(runtime: ServerRuntime, order: str, event: str, size: Size) -> None:
     first, step = now - SOLD_MS, SOLD_MS // size.orders
     for start in range(0, len(where), PIECE):
         piece = range(start, min(start + PIECE, len(where)))
-        made = [_order(patterns, at, where[at], first + at * step, dice) for at in piece]
+        made = [another_order(patterns, at, where[at], first + at * step, dice) for at in piece]
         for table in patterns:
             copy_rows(database, table, (row for rows in made for row in rows[table]))
+    while _file(runtime, now) is MORE:
+        pass
+
+
+def _file(runtime: ServerRuntime, now: int) -> object:
+    """File some of the orders, as the worker does."""
+    with runtime.parts.database.writing() as session:
+        return filed.job().run(session, ActionContext(SYSTEM, now, os.urandom))
+
+
+def rows_of_order(database: Database, order: str) -> dict[str, list[Row]]:
+    """The rows of an order, by table."""
+    found = {name: stored_rows(database, name, "order_id", order) for name in ("order_lines", "money_movements")}
+    return {"orders": stored_rows(database, "orders", "id", order), **found, "tickets": _tickets(database, order)}
 
 
 def _tickets(database: Database, order: str) -> list[Row]:
@@ -131,12 +142,14 @@ def _device(pattern: Row, at: int) -> Row:
     return pattern | {"id": id, "number": 2_000_000 + at, "name": f"Lane {at}", "public_key": None, "enrolled_at": None}
 
 
-def _order(patterns: Mapping[str, list[Row]], at: int, event: str, made: int, dice: Random) -> dict[str, list[Row]]:
-    """An order that was made then, with two tickets."""
+def another_order(
+    patterns: Mapping[str, list[Row]], at: int, event: str, made: int, dice: Random
+) -> dict[str, list[Row]]:
+    """The rows of an order that was made then, with two tickets."""
     id, number = uuid7(made, os.urandom), f"D{at % 997}-{at}"
     name = f"{dice.choice(NAMES)} {dice.choice(SURNAMES)}"
     email = f"{fold(name).replace(' ', '.')}{at}@example.org"
-    buyer = {"buyer_name": name, "buyer_email": email, "search_text": buyers.search_text(number, name, email)}
+    buyer = {"buyer_name": name, "buyer_email": email, "search_text": words.text_of(number, name, email)}
     times = {"created_at": made, "updated_at": made, "paid_at": made}
     tickets = [TICKET + 2 * at + place for place in range(2)]
     own: dict[str, Callable[[int], Row]] = {

@@ -17,7 +17,7 @@ from sync_server.plumbing.language.folding import fold
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.plumbing.web import context, current_principal
-from sync_server.tickets import queries as tickets
+from sync_server.tickets import ticket_counts
 
 BY: Final = ("name", "seat")
 
@@ -28,7 +28,7 @@ def name_list(event_id: str) -> str:
     """What the list is, how long it gets, and the buttons that print it."""
     with parts().database.reading() as session:
         event = events.event(session, current_organisation(), event_id)
-        count = tickets.count_standing(session, event.key)
+        count = ticket_counts.active_ticket_counts(session, [event.key]).get(event.id, 0)
     return render_page("door/names.html", event=event, count=count)
 
 

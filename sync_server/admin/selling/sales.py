@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from sync_server.admin import display
 from sync_server.admin.page import bp, current_organisation, page, render_page, words
+from sync_server.checkout.filing.sold import HOUR_MS
 from sync_server.events import queries as events
 from sync_server.plumbing.parts import parts
 from sync_server.plumbing.requests.principals import Action
 from sync_server.reports import sales
-from sync_server.reports.sales import HOUR_MS, Sales
+from sync_server.reports.sales import Sales
 
 MOST_TYPES: Final = 5
 """More lines than this are a tangle; the table below the chart has the others."""

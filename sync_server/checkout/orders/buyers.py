@@ -7,13 +7,8 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
+from sync_server.checkout.filing import filed, words
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.plumbing.language.folding import fold
-
-
-def search_text(number: str, name: str, email: str) -> str:
-    """What a search for an order looks into."""
-    return fold(f"{number} {name} {email}")
 
 
 def orders_of(session: Session, organisation_id: str, email: str, customer_id: str = "") -> Sequence[str]:
@@ -39,7 +34,8 @@ def forget_buyer(session: Session, organisation_id: str, orders: Collection[str]
     wanted = select(OrderRow).where(*here, named).order_by(OrderRow.id).with_for_update()
     rows = session.execute(wanted).scalars().all() if orders else ()
     for row in rows:
-        row.buyer_name, row.buyer_email, row.search_text = "", "", search_text(row.number, "", "")
+        filed.take_out(session, row)
+        row.buyer_name, row.buyer_email, row.search_text = "", "", words.text_of(row.number, "", "")
     return len(rows)
 
 

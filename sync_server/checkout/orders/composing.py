@@ -272,6 +272,7 @@ def _order(
         "due_at": None,
         "reason": "",
         "dispute": "",
+        "filed": False,
         "paid_at": None,
         "created_at": context.now,
         "updated_at": context.now,

@@ -22,7 +22,7 @@ def record_offer(
     context: ActionContext,
 ) -> None:
     """The buyer may keep the tickets for the first of these dates, or have the money back until the second."""
-    order = lock_order(session, organisation_id, order_id)
+    order = lock_order(session, organisation_id, order_id, to_tell=True)
     number = events.event(session, organisation_id, order.event_id).number
     new_date, keep_until = dates
     recording.record_order(
@@ -40,6 +40,6 @@ def offered(
 
 def record_answer(session: Session, organisation_id: str, order_id: str, answer: str, context: ActionContext) -> None:
     """The buyer has chosen."""
-    order = lock_order(session, organisation_id, order_id)
+    order = lock_order(session, organisation_id, order_id, to_tell=True)
     number = events.event(session, organisation_id, order.event_id).number
     recording.record_order(session, order, number, "new_date_answered", context, answer=answer)

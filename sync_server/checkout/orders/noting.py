@@ -16,5 +16,5 @@ def note(session: Session, organisation_id: str, order_id: str, text: str, conte
     """Add a note to an order; InvalidRequest for an empty one."""
     if not text:
         raise InvalidRequest("note: write what others should know.", field="note")
-    order = lock_order(session, organisation_id, order_id)
+    order = lock_order(session, organisation_id, order_id, to_tell=True)
     record(session, AuditLine(context, NOTED, "order", order.id, organisation_id, reason=text))

@@ -11,11 +11,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from sync_server.checkout.codes import spending
+from sync_server.checkout.filing import words
 from sync_server.checkout.models import OrderCounterRow, OrderLineRow, OrderRow
 from sync_server.checkout.money import amounts as money
 from sync_server.checkout.money import ledger
 from sync_server.checkout.money.ledger import Balance
-from sync_server.checkout.orders import buyers, drafting, recording
+from sync_server.checkout.orders import drafting, recording
 from sync_server.checkout.orders.drafting import Draft
 from sync_server.checkout.orders.order_request import OrderRequest
 from sync_server.checkout.orders.parcels import Buyers
@@ -77,7 +78,7 @@ def give_number(session: Session, draft: Draft) -> None:
     """Give an order that is about to be written its number."""
     order = draft.order
     order.number = _next_number(session, draft.event)
-    order.search_text = buyers.search_text(order.number, order.buyer_name, order.buyer_email)
+    order.search_text = words.text_of(order.number, order.buyer_name, order.buyer_email)
 
 
 def _counting(session: Session, draft: Draft) -> Iterable[Question]:

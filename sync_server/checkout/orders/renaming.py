@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 
 from shared.errors import Conflict, InvalidRequest
 from sync_server.checkout import queries
+from sync_server.checkout.filing import words
 from sync_server.checkout.models import OrderLineRow, OrderRow
-from sync_server.checkout.orders import buyers, recording
+from sync_server.checkout.orders import recording
 from sync_server.checkout.rules import LineState
 from sync_server.events import queries as events
 from sync_server.plumbing.requests.principals import Action, ActionContext
@@ -41,7 +42,7 @@ def rename(session: Session, order: OrderRow, names: Names, context: ActionConte
         context.require(Action.CHANGE_TICKETS)
     if names.buyer is not None:
         order.buyer_name = names.buyer
-        order.search_text = buyers.search_text(order.number, order.buyer_name, order.buyer_email)
+        order.search_text = words.text_of(order.number, order.buyer_name, order.buyer_email)
     reissued = sum(_name(session, line, names, context) for line in lines)
     order.updated_at = context.now
     session.flush()

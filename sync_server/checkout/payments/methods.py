@@ -11,6 +11,7 @@ from shared.errors import Conflict, InvalidRequest
 from sync_server.checkout.models import CheckoutSettingsRow, OrderRow
 from sync_server.checkout.money import epc
 from sync_server.checkout.money.ledger import Account, Told
+from sync_server.checkout.rules import ONLINE
 from sync_server.checkout.stripe_keys import is_ready
 from sync_server.plumbing.requests.principals import Action
 
@@ -83,8 +84,11 @@ class PaymentMethod:
     """What the buyer of an order of which so much is due needs to know, if anything."""
     pay_back: Callable[[PaymentMethod, Payout], Told] = _noted_payout
     """Pays money back; returns what is to be noted. What staff pay back is only noted."""
-    online: bool = False
-    """Whether a payment service takes the money and pays it back by itself: `payouts.ask`."""
+
+    @property
+    def online(self) -> bool:
+        """Whether a payment service takes the money and pays it back by itself: `payouts.ask`."""
+        return self.name in ONLINE
 
 
 def _start_free(order: OrderRow, _terms: Terms) -> Started:
@@ -157,7 +161,6 @@ METHODS: Final[Mapping[str, PaymentMethod]] = {
             in_shop=True,
             start=_start_stripe,
             instructions=_pay_online,
-            online=True,
         ),
     )
 }

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, func, select, union_all
+from sqlalchemy import ColumnElement, Select, Subquery, case, func, select
 from sqlalchemy.orm import Session
 
 from shared.clock import Millis
-from sync_server.checkout.models import MoneyMovementRow, OrderLineRow, OrderRow, PayoutRow
+from sync_server.checkout.filing import figures
+from sync_server.checkout.filing.figures import NOT_FILED, Figure
+from sync_server.checkout.models import MoneyMovementRow, OrderRow, PayoutRow
 from sync_server.checkout.money.ledger import Kind
-from sync_server.checkout.payments.methods import METHODS
-from sync_server.checkout.payments.payouts import PayoutState
-from sync_server.checkout.rules import REFUNDABLE, LineState, OrderState
+from sync_server.checkout.rules import REFUNDABLE, OrderState, PayoutState
 from sync_server.plumbing.event_key import EventKey
 
-ONLINE: Final = tuple(sorted(name for name, method in METHODS.items() if method.online))
 _SIGNS: Final = {
     Kind.CHARGE: 1,
     Kind.REVERSAL: -1,
@@ -63,34 +62,15 @@ class Totals:
 
 def affected(session: Session, event: EventKey, *, keep_fees: bool = False) -> Affected:
     """The paid orders of an event and what refunding all of them comes to."""
-    parts, online = _standing_in_part(event, keep_fees=keep_fees), _online(event)
-    whole = OrderRow.total_cents - (OrderRow.fees_cents if keep_fees else 0)
-    standing, paid = func.coalesce(parts.c.tickets, OrderRow.admissions), func.coalesce(parts.c.cents, whole)
-    back = func.coalesce(online.c.cents, 0)
-    sums = (func.coalesce(func.sum(each), 0) for each in (standing, paid, case((back < paid, back), else_=paid)))
-    found = (
-        select(func.count(), *sums)
-        .select_from(OrderRow)
-        .outerjoin(parts, parts.c.order_id == OrderRow.id)
-        .outerjoin(online, online.c.order_id == OrderRow.id)
-        .where(*_refundable(event))
+    found = figures.of_event(session, event)
+    unpaid = NOT_FILED.of(select(func.count()).select_from(OrderRow), event)
+    return Affected(
+        found[Figure.ORDERS],
+        found[Figure.TICKETS],
+        found[Figure.CENTS] - (found[Figure.FEES] if keep_fees else 0),
+        found[Figure.BACK_LESS_FEES if keep_fees else Figure.BACK],
+        session.execute(unpaid.where(OrderRow.state == OrderState.PENDING.value)).scalar_one(),
     )
-    unpaid = select(func.count()).where(*_of(event), OrderRow.state == OrderState.PENDING.value)
-    orders, tickets, cents, back_by_itself = (int(each) for each in session.execute(found).one())
-    return Affected(orders, tickets, cents, back_by_itself, session.execute(unpaid).scalar_one())
-
-
-def _standing_in_part(event: EventKey, *, keep_fees: bool) -> Subquery:
-    """The tickets that stand and what was paid for them, by order of which some do not; of the others all do."""
-    line, fee = OrderLineRow, 0 if keep_fees else OrderLineRow.fee_cents
-    price = func.sum(line.unit_cents - line.discount_cents + fee)
-    here = OrderRow.organisation_id == line.organisation_id, OrderRow.id == line.order_id
-    standing = select(line.order_id, func.count().label("tickets"), price.label("cents")).join(
-        OrderRow, (here[0]) & (here[1])
-    )
-    issued = line.organisation_id == event.organisation_id, line.state == LineState.ISSUED.value
-    in_part = OrderRow.state == OrderState.PARTIALLY_REFUNDED.value
-    return standing.where(*_of(event), in_part, *issued).group_by(line.order_id).subquery()
 
 
 def _of(event: EventKey) -> tuple[ColumnElement[bool], ...]:
@@ -103,23 +83,6 @@ def _refundable(event: EventKey) -> tuple[ColumnElement[bool], ...]:
 
 def _orders(event: EventKey) -> Select[str]:
     return select(OrderRow.id).where(*_of(event))
-
-
-def _online(event: EventKey) -> Subquery:
-    """What payment services can still pay back, by order."""
-    move, payout = MoneyMovementRow, PayoutRow
-    paid = (
-        select(move.order_id, move.cents)
-        .where(move.organisation_id == event.organisation_id, move.order_id.in_(_orders(event)))
-        .where(move.kind == Kind.PAYMENT.value, move.method.in_(ONLINE))
-    )
-    asked = (
-        select(payout.order_id, -payout.cents)
-        .where(payout.organisation_id == event.organisation_id, payout.order_id.in_(_orders(event)))
-        .where(payout.state != PayoutState.FAILED.value)
-    )
-    both = union_all(paid, asked).subquery()
-    return select(both.c.order_id, func.sum(both.c.cents).label("cents")).group_by(both.c.order_id).subquery()
 
 
 def refundable_after(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from enum import StrEnum
 from typing import Final
 
 from sqlalchemy import func, select
@@ -16,20 +15,13 @@ from sync_server.checkout.money import ledger
 from sync_server.checkout.money.ledger import Account, Kind, Told
 from sync_server.checkout.orders import recording
 from sync_server.checkout.payments.methods import METHODS, PaymentMethod
+from sync_server.checkout.rules import PayoutState
 from sync_server.events import queries as events
 from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.waking import wake
 
 PAY_BACK: Final = "stripe.pay_back"
 """The job that sends payouts to the service."""
-
-
-class PayoutState(StrEnum):
-    """What became of it."""
-
-    WAITING = "waiting"
-    MADE = "made"
-    FAILED = "failed"
 
 
 def owed(session: Session, order: OrderRow, *, credited: int = 0) -> int:

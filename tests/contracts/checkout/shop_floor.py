@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.app_server import ApiClient, AppServer
 from tests.builders import DAY, EVENING, HOUR, a_ticket_type
+from tests.contracts.checkout.row_by_row import assert_figures_agree
 from tests.contracts.holds import seated_event
 from tests.contracts.holds.seated_event import SeatedEvent, a_seated_event
 
@@ -103,6 +104,7 @@ def assert_everything_agrees(shop: Shop) -> None:
     """Money, seats, places, quotas, holds and orders say the same of what was sold."""
     sale = shop.sale
     assert_ledger_balances(sale)
+    assert_figures_agree(sale)
     assert_codes_agree(sale)
     taken = dict(
         sale.rows("SELECT seat, ticket_id FROM event_seats WHERE event_id = :event AND state = 2", event=sale.id)

@@ -16,6 +16,7 @@ from sync_server.checkout.payments import payouts
 from sync_server.checkout.payments.stripe.access import StripeAccess
 from sync_server.checkout.payments.stripe.gateway import Gateway, KeysRefused, Refunded, StripeRefused
 from sync_server.checkout.payments.stripe.outcomes import LANE, STRIPE, note_refund, payout_of
+from sync_server.checkout.rules import PayoutState
 from sync_server.plumbing.due import next_due, organisations_due
 from sync_server.plumbing.jobs import MORE, HeavyJob
 from sync_server.plumbing.requests.principals import ActionContext
@@ -117,6 +118,6 @@ def _give_up(access: StripeAccess, row: PayoutRow, problem: str, context: Action
 def _put_off(access: StripeAccess, row: PayoutRow, problem: str, context: ActionContext) -> None:
     with access.database.writing() as session:
         stored = payout_of(session, row.organisation_id, row.id)
-        if stored.state == payouts.PayoutState.WAITING:
+        if stored.state == PayoutState.WAITING:
             stored.problem = problem
             stored.try_at = context.now + PAUSES_MS[min(row.attempts, len(PAUSES_MS)) - 1]

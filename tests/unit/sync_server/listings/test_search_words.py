@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync_server.listings.search_words import MAX_WORD_LETTERS, for_postgresql, for_sqlite, split_words
+from sync_server.listings.search_words import for_postgresql, for_sqlite
+from sync_server.plumbing.language.words import MAX_WORD_LETTERS, split_words
 
 
 @pytest.mark.parametrize(

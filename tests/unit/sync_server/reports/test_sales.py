@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from shared.clock import Millis
-from sync_server.reports.sales import HOUR_MS, comparable, grown, known, moments_shown
+from sync_server.checkout.filing.sold import HOUR_MS
+from sync_server.reports.sales import comparable, grown, known, moments_shown
 
 
 @dataclass
