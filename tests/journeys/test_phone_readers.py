@@ -238,7 +238,8 @@ def test_a_gate_of_telephones_alone_is_not_ready_before_the_first(
             expect(browser_page.locator("#message")).to_contain_text(words)
             expect(browser_page.locator("#message")).to_contain_text("gatehouse-gate pair reader")
             browser_page.wait_for_function(FITS)
-            keep_screenshot(browser_page, f"gate-phone-missing-{language}")
+            if language == "en":
+                keep_screenshot(browser_page, "gate-phone-missing")
         browser_page.goto(f"{kiosk}?lang=en")
         page = phone()
         page.goto(paired(home)["link"])
