@@ -95,7 +95,7 @@ def test_a_payment_of_no_amount_is_not_taken_for_all_that_is_due(desk: Desk) -> 
         ("{event}/series", {"weekday": "fr", "count": "3"}, "The series adds 3 drafts Fri, 10 Jul 2026"),
         ("{event}/series", {"weekday": "fr"}, "They appear here as soon as"),
     ],
-)  # fmt: skip
+)
 def test_what_stands_beside_a_form_follows_it_and_stores_nothing(
     desk: Desk, where: str, typed: dict[str, str], said: str
 ) -> None:
