@@ -100,6 +100,8 @@ class _Body:
     def __init__(self, environ: WSGIEnvironment, reads: BodyReads) -> None:
         self._body: Any = environ["wsgi.input"]
         self._from = environ.get("REMOTE_ADDR", ""), int(environ.get("SERVER_PORT") or 0)
+        size = environ.get("CONTENT_LENGTH") or ""
+        self._missing = int(size) if size.isdigit() else 0
         self._reads = reads
 
     def read(self, size: int = -1) -> bytes:
@@ -113,19 +115,29 @@ class _Body:
             finally:
                 self._reads.end(number)
             pieces.append(piece)
+            self._missing -= len(piece)
             left -= len(piece) if left > 0 else 0
             if len(piece) < wanted:
+                self._require_all()
                 break
         return b"".join(pieces)
+
+    def _require_all(self) -> None:
+        """ConnectionResetError where the sender has left before the end: what came may well look whole."""
+        if self._missing > 0:
+            raise ConnectionResetError
 
     def readline(self, size: int = -1) -> bytes:
         """One line."""
         number = self._reads.begin(*self._from)
         try:
             line: bytes = self._body.readline() if size < 0 else self._body.readline(size)
-            return line
         finally:
             self._reads.end(number)
+        self._missing -= len(line)
+        if not line:
+            self._require_all()
+        return line
 
     def readlines(self, _hint: int = -1) -> list[bytes]:
         """All lines."""

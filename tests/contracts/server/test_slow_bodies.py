@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -70,6 +71,31 @@ def test_a_body_that_comes_in_time_is_read_however_many_pieces_it_has(port: int)
         for start in range(0, len(body), 50_000):
             connection.sendall(body[start : start + 50_000])
         assert b" 400 " in connection.recv(4096)  # a password that is too long
+
+
+WRONG, TOO_LONG = b"password is wrong", b"must have at most 500 characters"
+
+
+@pytest.mark.parametrize(("padding", "problem"), [(10, WRONG), (5_000, TOO_LONG), (12_000, TOO_LONG)])
+def test_a_body_is_read_to_its_end_however_it_arrives(port: int, padding: int, problem: bytes) -> None:
+    body = b'{"email": "olga@marquee.example", "password": "' + b"x" * padding + b'"}'
+    with socket.create_connection((LOOPBACK, port), timeout=60) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.sendall(HEAD.replace(b"100", str(len(body)).encode()))
+        for piece in (body[:1], body[1:7], body[7:-1], body[-1:]):
+            connection.sendall(piece)
+            threading.Event().wait(0.1)
+        assert problem in connection.recv(4096)
+
+
+@pytest.mark.parametrize("size", [b"100", b"20000"], ids=["short", "read in pieces"])
+@pytest.mark.parametrize("sent", [b"", b"{}"], ids=["before any of it", "where it could have ended"])
+def test_a_body_whose_sender_leaves_is_refused(port: int, size: bytes, sent: bytes) -> None:
+    with socket.create_connection((LOOPBACK, port), timeout=60) as connection:
+        connection.sendall(HEAD.replace(b"100", size) + sent)
+        connection.shutdown(socket.SHUT_WR)
+        assert b"The request could not be read." in connection.recv(4096)
+    assert is_ready(port)
 
 
 def test_one_address_waits_on_a_quarter_of_the_threads_at_most_and_a_proxy_on_three() -> None:
