@@ -44,8 +44,8 @@ def limits_of(sale_state: SaleState, request: HoldRequest) -> rules.Limits:
     policy = sale_state.policy
     booking = policy.max_seats_per_booking
     per_address = None if _is_exempt(policy, request.address) else policy.max_holds_per_ip
-    if per_address is not None and sale_state.house:  # never more than half of a small one, but always one booking
-        per_address = min(per_address, max(booking, sale_state.house // 2))
+    if per_address is not None and sale_state.capacity:  # never more than half of a small event, but always one booking
+        per_address = min(per_address, max(booking, sale_state.capacity // 2))
     per_card = policy.max_holds_per_membership if request.card else None
     # The rate allows at least one full booking.
     return rules.Limits(booking, policy.max_holds_per_user, per_address, per_card, max(rules.RATE, booking or 0))

@@ -20,7 +20,7 @@ from sync_server.plumbing.requests.principals import ActionContext
 from sync_server.plumbing.sealing import Sealer
 
 MOST: Final = 20
-"""Open links of one event: more screens than a house has."""
+"""Open links of one event: more screens than a venue has."""
 _PURPOSE: Final = "wall of an event"
 WallLink = WallLinkRow
 

@@ -45,7 +45,7 @@ class PreparedLayout:
 
     plan: LayoutPlan
     zones: tuple[tuple[ZonePlan, list[PlacedSeat], Point], ...]  # with placed seats and focus
-    focus: Point  # of the house
+    focus: Point  # what all seats face
 
 
 def prepare(plan: LayoutPlan | ReadPlan) -> PreparedLayout:

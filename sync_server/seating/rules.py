@@ -35,7 +35,7 @@ class Policy:
     prefer_clustering_over_selection: bool = False
     default_hold_ttl_minutes: int = 5
     max_holds_per_user: int | None = None
-    max_holds_per_ip: int | None = 60  # room for families, offices and schools, not for a house
+    max_holds_per_ip: int | None = 60  # room for families, offices and schools, not for a whole venue
     max_holds_per_membership: int | None = 6
     exempt_networks: tuple[str, ...] = ()  # whose addresses max_holds_per_ip does not limit
     mandatory: tuple[str, ...] = ()  # fields that no event may override

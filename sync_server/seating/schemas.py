@@ -117,7 +117,7 @@ class LayoutShape(RequestBody):
     zones: Annotated[list[ZoneShape], Field(min_length=1, max_length=1000)]
     groups: Annotated[list[GroupShape], Field(max_length=20_000)] = Field(default_factory=list)
     drawing: FreeJson = Field(default_factory=dict)
-    focus: Coordinates | None = None  # what the whole house faces: the middle of the stage
+    focus: Coordinates | None = None  # what the whole plan faces: the middle of the stage
 
     def plan(self) -> LayoutPlan:
         groups = tuple(group.plan() for group in self.groups)
@@ -195,7 +195,7 @@ class LayoutView(EditedView):
     description: str
     status: Literal["draft", "active", "archived"]
     total_capacity: int
-    focus: Sequence[float]  # what the house faces: given, or the middle of its first row
+    focus: Sequence[float]  # what the plan faces: given, or the middle of its first row
     zones: list[LayoutZoneView]
     created_at: IsoTime
     updated_at: IsoTime
@@ -251,7 +251,7 @@ class ImportQuery(Query):
     format: FormatName
     name: Name = "Seating plan"
     layout_id: Id | None = None  # make a new version of this one
-    focus_x: Coordinate | None = None  # what the whole house faces, whatever the file says
+    focus_x: Coordinate | None = None  # what the whole plan faces, whatever the file says
     focus_y: Coordinate | None = None
 
     @model_validator(mode="after")

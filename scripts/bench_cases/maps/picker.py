@@ -1,7 +1,7 @@
 """The shop's seat picker with a stadium of 60,000 seats, in Chromium with a processor four times slower.
 
 `interactive` is the time from the navigation to the first frame after which seats can be chosen. `frames` are frames a
-second while the map is panned over the whole house, over seats of a few pixels and over numbered ones, and while it is
+second while the map is panned over the whole map, over seats of a few pixels and over numbered ones, and while it is
 zoomed with the wheel; the worst of the four counts, and of several visits the median. The yardstick are the frames of
 the same page while it draws nothing. Only the browser's processor is slowed down, not the server's. `processor` is the
 time on a processor of the page's own thread, the slow-down included: unlike the others it hardly depends on what else
@@ -31,7 +31,7 @@ SLOWER: Final = 4
 SIZE: Final = ViewportSize(width=1440, height=900)
 PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
 FRAMES: Final = 90
-MOVEMENTS: Final = 5  # nothing, house, small, numbered, zoomed
+MOVEMENTS: Final = 5  # nothing, far, small, numbered, zoomed
 WATCH: Final = """(() => {
   const look = () => {
     const ready = document.querySelector("#picker")?.dataset.ready;
@@ -57,9 +57,9 @@ MOVED: Final = """async (frames) => {
   const turned = (deltaY) => new WheelEvent("wheel", { deltaY, cancelable: true });
   const wheel = (n) => map.canvas.dispatchEvent(turned(n % 40 < 20 ? -60 : 60));
   const nothing = await rate(() => {});
-  const [house, small, numbered] = [await panned(4.2), await panned(7), await panned(26)];
+  const [far, small, numbered] = [await panned(4.2), await panned(7), await panned(26)];
   map.whole();
-  return { nothing, house, small, numbered, zoomed: await rate(wheel) };
+  return { nothing, far, small, numbered, zoomed: await rate(wheel) };
 }"""
 
 
@@ -109,7 +109,7 @@ def _moved(visitor: SlowedPage) -> dict[str, float]:
 
 
 def _worst(rates: dict[str, float]) -> float:
-    return min(rates[name] for name in ("house", "small", "numbered", "zoomed"))
+    return min(rates[name] for name in ("far", "small", "numbered", "zoomed"))
 
 
 def _stadium(server: MeasuredServer) -> str:

@@ -20,7 +20,7 @@ SHOWN: Final = 15
 PACE: Final = 5
 """Whole minutes over which a pace is taken."""
 LOOK_AHEAD: Final = 12 * 60
-"""A house that fills more slowly than in so many minutes is not said to fill."""
+"""An event that fills more slowly than in so many minutes is not said to fill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Board:
     counters: EventCounters
     gates: tuple[GateNow, ...]
     pace: float  # people let in a minute, at all gates
-    full_at: Millis | None  # when the house is full if it goes on like this
+    full_at: Millis | None  # when the event is full if it goes on like this
     at: Millis
 
     @property

@@ -32,11 +32,11 @@ def needs(board: Board, timezone: str) -> list[Need]:
     """All of them, the gravest first; times by the clocks of the venue."""
     if board.counters.status != "live":
         return []
-    found = [*_house(board), *(need for gate in board.gates for need in _gate(gate, timezone)), *_idle(board)]
+    found = [*_capacity(board), *(need for gate in board.gates for need in _gate(gate, timezone)), *_idle(board)]
     return sorted(found, key=lambda need: not need.bad)
 
 
-def _house(board: Board) -> Iterator[Need]:
+def _capacity(board: Board) -> Iterator[Need]:
     counters = board.counters
     if counters.capacity and counters.inside >= counters.capacity:
         yield Need("full", bad=True, values={"inside": counters.inside, "capacity": counters.capacity})

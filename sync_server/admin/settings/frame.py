@@ -32,7 +32,7 @@ class Section:
 
 
 SECTIONS: Final = {
-    "house": (
+    "organisation": (
         Section("general", "admin.general", "gear"),
         Section("branding", "admin.branding", "brush"),
         Section("policies", "admin.policies", "sliders"),

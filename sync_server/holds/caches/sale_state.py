@@ -69,7 +69,7 @@ class SaleState:
         return capacity if capacity and (not self.sale.revision or capacity < self.plan.capacity) else None
 
     @property
-    def house(self) -> int:
+    def capacity(self) -> int:
         """How many people the event takes; 0 where nothing limits it."""
         return self.sale.capacity or (self.plan.capacity if self.sale.revision else self.venue_capacity)
 

@@ -1,7 +1,7 @@
 """Reads and writes seating plans in the open JSON format of pretix.
 
 The format has zones, rows, seats, price categories and drawings, but no wheelchair places and no general admission:
-those are lost on export, and zones without seats are left out. What the house faces is where its drawing has the text
+those are lost on export, and zones without seats are left out. What the plan faces is where its drawing has the text
 "Stage".
 """
 

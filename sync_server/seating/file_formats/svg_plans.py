@@ -3,7 +3,7 @@
 Any drawing program will do. A circle, ellipse, rectangle, use or group with `data-seat` is a seat; it inherits
 missing attributes (`data-zone`, `data-row`, `data-category` …) from the groups around it. A shape with
 `data-capacity` is a zone without seats. The centre of a shape with `data-focus` is what the zone around it faces, and
-outside of all zones what the whole house faces. Scripts, links and styles are ignored; a document type, which entities
+outside of all zones what the whole plan faces. Scripts, links and styles are ignored; a document type, which entities
 need, is refused.
 """
 

@@ -56,7 +56,7 @@ class Upload:
     layout_id: str | None  # of which it is to be a new version
     format: str
     name: str
-    focus: tuple[float | None, float | None] = (None, None)  # of the whole house, whatever the file says
+    focus: tuple[float | None, float | None] = (None, None)  # of the whole plan, whatever the file says
 
     def columns(self, session: Session, organisation_id: str, id: str) -> dict[str, Any]:
         """What the import's row says of it; NotFound for a layout that the venue does not have."""

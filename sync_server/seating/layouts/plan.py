@@ -98,7 +98,7 @@ class ZonePlan:
     access_mode: AccessMode = AccessMode.PUBLIC
     membership_tier: str | None = None
     allowed_roles: tuple[str, ...] = ()
-    focus: tuple[float, float] | None = None  # what its seats face; None: what the house faces, or its first row
+    focus: tuple[float, float] | None = None  # what its seats face; None: what the whole plan faces, or its first row
     details: Mapping[str, Any] = field(default_factory=dict)
     seats: tuple[PlannedSeat, ...] = ()
 
@@ -122,7 +122,7 @@ class LayoutPlan:
     description: str = ""
     groups: tuple[GroupPlan, ...] = ()
     drawing: Mapping[str, Any] = field(default_factory=dict)  # stage, bars, colours: only for display
-    focus: tuple[float, float] | None = None  # what the whole house faces; zones may face something else
+    focus: tuple[float, float] | None = None  # what the whole plan faces; zones may face something else
 
     @property
     def capacity(self) -> int:

@@ -63,7 +63,7 @@ class LayoutSeats:
     names: tuple[str | tuple[str, ...], ...]  # by row: what all names have before the label of the seat, or every name
     pairings: tuple[Pairing, ...]
     groups: tuple[SeatGroup, ...]
-    focus: Point  # of the house
+    focus: Point  # what all seats face
     _row_at: array[int]
     _place_at: array[int]
     _ids: bytes
@@ -265,14 +265,14 @@ def _prices(seats: Iterable[StoredSeat]) -> dict[str, int]:
 
 
 def _with_distances(rows: Sequence[Row], focus: Point) -> tuple[Row, ...]:
-    """The rows, of which those that face something else than the house know how much further from it their zone is."""
+    """The rows, of which those that face something else than all others know how much further from it their zone is."""
     nearest: dict[int, tuple[float, float]] = {}
     for row in rows:
         if row.focus != focus:
             seats = (point for point, seat in zip(row.points, row.seats, strict=True) if seat is not None)
-            from_house, own = nearest.get(row.zone, (inf, inf))
-            nearest[row.zone] = min(from_house, *(dist(point, focus) for point in seats)), min(own, row.min_distance)
-    further = {zone: from_house - own for zone, (from_house, own) in nearest.items()}
+            from_focus, own = nearest.get(row.zone, (inf, inf))
+            nearest[row.zone] = min(from_focus, *(dist(point, focus) for point in seats)), min(own, row.min_distance)
+    further = {zone: from_focus - own for zone, (from_focus, own) in nearest.items()}
     return tuple(replace(row, further=further[row.zone]) if row.zone in further else row for row in rows)
 
 

@@ -75,7 +75,7 @@ class Row:
     focus: Point  # of the zone: usually the middle of the stage
     names: tuple[str, ...] = ()  # the labels on the seats
     zone_name: str = ""
-    further: float = 0.0  # how much further its zone is from what the house faces than from what the zone faces
+    further: float = 0.0  # how much further its zone is from what the whole plan faces than from what the zone faces
     restricted: int = 0  # seats with a restricted view, as bits
     prices: Mapping[str, int] = field(default_factory=dict)  # the seats of each price category, as bits
 
@@ -138,7 +138,7 @@ class RowState:
         return cls(row, row.mask, row.mask.bit_count(), row.min_distance + row.further, row.pitch)
 
     def away(self, start: int, count: int) -> float:
-        """Average distance of `count` neighbours from `start` to what the house faces."""
+        """Average distance of `count` neighbours from `start` to what the plan faces."""
         sums = self.row.distance_sums
         return (sums[start + count] - sums[start]) / count + self.row.further
 

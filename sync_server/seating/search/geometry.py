@@ -93,9 +93,9 @@ def place_zones(zones: Iterable[ZonePlan]) -> list[tuple[ZonePlan, list[PlacedSe
     return placed
 
 
-def focus(zone: ZonePlan, seats: Sequence[PlacedSeat], house: Point | None = None) -> Point:
-    """What the zone faces: as the layout gives it for the zone or the house, else the middle of its first row."""
-    given = zone.focus or house
+def focus(zone: ZonePlan, seats: Sequence[PlacedSeat], of_plan: Point | None = None) -> Point:
+    """What the zone faces: as the layout gives it for the zone or for all of them, else the middle of its first row."""
+    given = zone.focus or of_plan
     if given is not None or not seats:
         return given or (0.0, 0.0)
     front = [seat for seat in seats if seat.row_order == 0]

@@ -230,7 +230,7 @@ export function freeZoneName(map, wanted) {
   for (let n = 1; ; n++) if (!used.has(n === 1 ? wanted : `${wanted} ${n}`)) return n === 1 ? wanted : `${wanted} ${n}`;
 }
 
-// A stage in the drawing, in the form of the open format of pretix; the house faces its middle.
+// A stage in the drawing, in the form of the open format of pretix; the seats face its middle.
 export function setStage(map, { x, y, width, height, words = t("name.stage") }) {
   const layers = (map.sheet.drawing.areas ?? []).map((layer) => (isStage(layer) ? { ...layer, areas: layer.areas.filter((each) => !saysStage(each)) } : layer));
   const areas = layers.filter((layer) => layer.areas?.length);

@@ -190,7 +190,7 @@ export class Painter {
     for (const { x: px, y: py } of ends) label(this.ctx, row.label, level ? inView(px) : px, py, size, this.inks, this.inks.quiet);
   }
 
-  // The parts of the house by name, with the rectangle of each; the same until the map changes.
+  // The parts of the venue by name, with the rectangle of each; the same until the map changes.
   #parts() {
     const { map } = this.desk;
     if (this.named?.map === map && this.named.revision === map.revision) return this.named.parts;
@@ -212,7 +212,7 @@ export class Painter {
     }
   }
 
-  // What the house faces, as a small target; the middle of the stage needs none.
+  // What the seats face, as a small target; the middle of the stage needs none.
   #focus() {
     const { map, view } = this.desk;
     const stage = stageOf(map);

@@ -7,12 +7,12 @@ import { Bar } from "./bar.js";
 import { Basket } from "./basket.js";
 import { BestPanel } from "./best.js";
 import { say } from "./dom.js";
-import { House } from "./house.js";
 import { legend } from "./legend.js";
 import { SeatList } from "./list.js";
 import { CLOSED, FREE, LiveSeats } from "./live.js";
 import { Looks } from "./looks.js";
 import { Notes } from "./notes.js";
+import { Overview } from "./overview.js";
 import { Places } from "./places.js";
 import { Prices, priceGroups } from "./prices.js";
 import { explain, leftSingle } from "./refusals.js";
@@ -72,8 +72,8 @@ class Picker {
 
   #draw() {
     const { layout } = this.live;
-    this.house = new House(layout, this.groups, (zone) => this.zoneNow(zone));
-    this.map = new SeatMap(this.find("canvas"), layout, this.looks.of, { ...shopSkin(this.words), far: this.house, wordsOfZone: (zone) => this.zoneNow(zone).words, over: (ctx, view, ink) => this.#circles(ctx, view, ink) });
+    this.overview = new Overview(layout, this.groups, (zone) => this.zoneNow(zone));
+    this.map = new SeatMap(this.find("canvas"), layout, this.looks.of, { ...shopSkin(this.words), far: this.overview, wordsOfZone: (zone) => this.zoneNow(zone).words, over: (ctx, view, ink) => this.#circles(ctx, view, ink) });
     this.find("skeleton").hidden = true;
   }
 
@@ -261,7 +261,7 @@ class Picker {
     this.list?.showZones();
     this.places?.show();
     const soldOut = this.live.layout.zones.map((zone) => this.zoneNow(zone).soldOut).join();
-    if (soldOut !== this.soldOut) this.house?.restart();
+    if (soldOut !== this.soldOut) this.overview?.restart();
     this.soldOut = soldOut;
     this.map?.redraw();
   }

@@ -1,4 +1,4 @@
-// Names on a map: parts of the house from afar, letters of rows from near, which stay at the edge while one pans.
+// Names on a map: parts of the venue from afar, letters of rows from near, which stay at the edge while one pans.
 
 import { WordsOnMap } from "./words-on-map.js";
 

@@ -15,7 +15,7 @@ const SETTLED_MS = 90; // after the last zoom everything is drawn sharply
 
 /*
  A skin has `colours` (CSS properties --seat-… by name; sheet, text and ring among them), `stamp(ctx, look, size, ink)`, and
- `number(look)`, the name of the colour of a seat's number. It may have `far`, which draws the house while seats are too small
+ `number(look)`, the name of the colour of a seat's number. It may have `far`, which draws the whole map while seats are too small
  (`suits(view)`, `draw(ctx, view, ink, moving)`), `over(ctx, view, ink)`, `stageName`, and `wordsOfZone(zone)` for zones without seats.
 */
 export class SeatMap extends EventTarget {

@@ -1,4 +1,4 @@
-// Where the stage is drawn: at the focus of the house where no seat is, else outside of the seats on that side.
+// Where the stage is drawn: at what the seats face where no seat is, else outside of the seats on that side.
 
 const LEAST_ROOM = 2.5; // units around the focus without a seat
 const DEPTH = 3;

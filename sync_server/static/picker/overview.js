@@ -1,4 +1,4 @@
-// The house from afar: zones in the colours and patterns of their prices, with names and "from" prices, while seats are too small.
+// The map from afar: zones in the colours and patterns of their prices, with names and "from" prices, while seats are too small.
 
 import { WordsOnMap } from "../seat-map/words-on-map.js";
 import { drawPattern } from "./skin.js";
@@ -32,7 +32,7 @@ function thickness(layout, runs) {
   return Math.min(2.6, Math.max(1.3, (gaps.sort((one, other) => one - other)[gaps.length >> 1] ?? 1) * 1.15));
 }
 
-export class House {
+export class Overview {
   // `zoneNow(zone)` has {name, price, left, sold_out} in words.
   constructor(layout, { groups, groupOf }, zoneNow) {
     Object.assign(this, { layout, groups, zoneNow });
@@ -64,7 +64,7 @@ export class House {
     ctx.imageSmoothingEnabled = true;
   }
 
-  // The whole house at this zoom, once; panning copies it.
+  // The whole map at this zoom, once; panning copies it.
   #paint(view, ink) {
     const { box } = this.layout;
     const around = 3;
