@@ -187,9 +187,9 @@ prepare_to_check() {
   install_requirements tests
 }
 
-prepare_to_bench() {
+prepare_to_bench() { # after prepare_to_test
   need wrk has_program wrk
-  prepare_to_test
+  install_missing_packages
 }
 
 is_excluded() { [[ ",${GATEHOUSE_TEST_SKIP:-}," == *",$1,"* ]]; }
